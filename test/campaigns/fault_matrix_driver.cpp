@@ -87,11 +87,11 @@ struct shared_state {
   bool is_finished;
 };
 
-// Of the child that runs or is to be started.
+// The state of the child that runs or is to be started.
 shared_state* shared = nullptr;
 int error_file = -1;  // receives stderr of the child
 
-// What must not grow by runs of a scenario, successful or not.
+// Runs of a scenario, successful or not, must not make these grow.
 enum resource {
   device_memory,
   pinned_memory,
@@ -472,7 +472,7 @@ class child_process {
     what_ = describe(has_ended ? std::optional<int>(status) : std::nullopt);
     return true;
   }
-  // What went wrong; empty if the child ended normally.
+  // Describes the failure; empty if the child ended normally.
   std::string const& what() const { return what_; }
 
   // The cases that the child runs, and for a count the scenario and its state.

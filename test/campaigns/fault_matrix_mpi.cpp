@@ -162,7 +162,7 @@ std::vector<scenario> const& scenarios() {
   return all;
 }
 
-// What the driver asks of scenarios that this program does not have.
+// The driver calls these; this program has no such scenarios.
 long registrations_of_collectives() { return 0; }
 int run_exporter(int) { return 2; }
 
