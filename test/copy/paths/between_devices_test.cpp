@@ -166,36 +166,6 @@ TEST_F(BetweenDevices, CopyOnStreamRunsAfterPendingWork) {
   EXPECT_EQ(3, target(89, 69).get());
 }
 
-// The work of the source's device waits for the stream, which is one of the other device.
-TEST_F(BetweenDevices, CopyOnStreamOfTheDestinationRunsAfterPendingWork) {
-  auto const source = on_device(0, {70, 90});
-  auto const target = on_device(1, extents);
-  auto const written = on_device(1, {70, 90});
-  source.zero();
-  roc::device_guard const guard{roc::device(1)};
-  roc::stream const stream(roc::non_blocking);
-  for (int const value : {1, 2, 3, 4}) {
-    SCOPED_TRACE(value);
-    bool const gathers = value % 2 == 0;
-    roc::scoped_options const scope({.peer_access = value > 2});
-    {
-      roc::test::gate gate;
-      gate.close(stream);
-      written.fill(value, stream);
-      roc::copy(written, source, stream);
-      if (gathers) {
-        roc::copy(source.view().transpose(), target, stream);
-      } else {
-        roc::copy(source, target.view().transpose(), stream);
-      }
-    }
-    stream.synchronize();
-    std::vector<int> seen(extents[0] * extents[1]);
-    roc::copy(target, seen);
-    EXPECT_EQ(std::vector<int>(seen.size(), value), seen);
-  }
-}
-
 TEST_F(BetweenDevices, CopiesWithoutPeerAccessReuseInternalStreamsAndEvents) {
   roc::scoped_options const scope({.peer_access = false});
   auto const source = on_device(0, {70, 90});
@@ -237,6 +207,36 @@ TEST_F(BetweenDevices, CopiesWithoutPeerAccessReuseInternalStreamsAndEvents) {
   }
   EXPECT_GE(1u, created_streams);  // that of this test, which uses it again
   roc::platform::set_call_hook(previous_hook);
+}
+
+// The work of the source's device waits for the stream, which is one of the other device.
+TEST_F(BetweenDevices, CopyOnStreamOfTheDestinationRunsAfterPendingWork) {
+  auto const source = on_device(0, {70, 90});
+  auto const target = on_device(1, extents);
+  auto const written = on_device(1, {70, 90});
+  source.zero();
+  roc::device_guard const guard{roc::device(1)};
+  roc::stream const stream(roc::non_blocking);
+  for (int const value : {1, 2, 3, 4}) {
+    SCOPED_TRACE(value);
+    bool const gathers = value % 2 == 0;
+    roc::scoped_options const scope({.peer_access = value > 2});
+    {
+      roc::test::gate gate;
+      gate.close(stream);
+      written.fill(value, stream);
+      roc::copy(written, source, stream);
+      if (gathers) {
+        roc::copy(source.view().transpose(), target, stream);
+      } else {
+        roc::copy(source, target.view().transpose(), stream);
+      }
+    }
+    stream.synchronize();
+    std::vector<int> seen(extents[0] * extents[1]);
+    roc::copy(target, seen);
+    EXPECT_EQ(std::vector<int>(seen.size(), value), seen);
+  }
 }
 
 #if ROCARRAY_PLATFORM_HOST  // GPUs execute only some streams independently
