@@ -204,7 +204,7 @@ bool is_explained(fault const& f, int grown) {
     case native_events: return has_failed("hipEventDestroy");
     case textures: return has_failed("hipDestroyTextureObject");
     case opened_memory: return has_failed("hipIpcCloseMemHandle");
-    // What HIP on the CPU has not freed consists of host memory and threads.
+    // Memory and streams that HIP on the CPU keeps are host memory and threads of the process.
     default:
       return freeing_fails || lost_operations != 0 || has_failed("hipHostFree") ||
              has_failed("hipHostUnregister") || has_failed("hipStreamDestroy") ||
@@ -887,7 +887,7 @@ class campaign {
     return {0, 0};
   }
 
-  // Runs all cases, as far as the time allows. Returns how many ran.
+  // Runs all cases, or those for which there is time. Returns how many ran.
   std::size_t run_cases_in_children(std::chrono::steady_clock::time_point start) {
     std::size_t ran = 0;
     std::vector<case_range> ranges{{0, cases_.size()}};

@@ -569,7 +569,7 @@ class Campaign:
         self.minimum_timeout = minimum_timeout
         self.workspace = workspace
         self.tests = workspace.tests()
-        # Of each program the run in the strictest mode, without a check or another emulated machine.
+        # The run of each program in the strictest mode, without a check or another emulated machine.
         by_strictness = sorted(self.tests, key=lambda test: (test.mode != MODES[0], len(test.environment)))
         self.first_runs = {test.name for test in
                            {test.program: test for test in reversed(by_strictness)}.values()}
@@ -626,7 +626,7 @@ class Campaign:
                     self.noticed_in[parts[:3], test.program]
             own = 1000 if test.program.startswith(stem) else 0
             near = 3 if test.module == module else 0
-            # What the first run of a program does not notice, the others seldom do.
+            # The other runs of a program seldom notice a mutant that the first one did not.
             share = 1 if test.name in self.first_runs else 0.2
             return -share * (own + noticed + near) / (0.3 + self.seconds[test.name]), test.name
 

@@ -990,7 +990,7 @@ ncclComm_t create_rank_with_ended_peer() {
   return rank;
 }
 
-// Returns the rank's error, or ncclSuccess if there is none within 20 s. Allocates nothing.
+// Returns the rank's error, or ncclSuccess if it has none for 20 s. Does not allocate.
 ncclResult_t wait_for_error(ncclComm_t rank) {
   ncclResult_t result = ncclSuccess;
   auto const begin = std::chrono::steady_clock::now();
