@@ -102,10 +102,14 @@ void copy_staged_now(plan const& p) {
 
 // Copies through staging memory. Enqueued on `stream`.
 void enqueue_staged(plan const& p, stream_ref stream) {
-  if (p.reads_source_now) return upload_on_stream(staged_copy::for_parallel_packing(p), stream);
+  bool const has_driver = is_value_staging_selected();
+  std::size_t const pending_bytes = has_driver ? staging_driver::instance().pending_bytes() : 0;
+  if (p.reads_source_now) {
+    return upload_on_stream(staged_copy::for_parallel_packing(p, pending_bytes), stream);
+  }
   bool const by_values = uses_value_staging(stream);
   enqueue_stream_ordered(
-      std::make_shared<staged_copy>(by_values ? staged_copy::for_value_staging(p)
+      std::make_shared<staged_copy>(by_values ? staged_copy::for_value_staging(p, pending_bytes)
                                               : staged_copy::for_stream_order(p)),
       p.kind, stream, by_values);
 }

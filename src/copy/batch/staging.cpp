@@ -232,7 +232,7 @@ void staged_batch::visit_parts(std::size_t task, Visit visit) const {
 void staged_batch::pack(std::size_t chunk, std::size_t task, std::byte* data) const noexcept {
   // A shorter part has too large a share of partial cache lines.
   constexpr std::size_t min_nontemporal_part_bytes = 512;
-  bool const is_small_batch = batch_->bytes <= max_nontemporal_pack_bytes;
+  bool const is_small_batch = is_packed_nontemporally(batch_->bytes, 0);
   visit_parts(chunks_[chunk].first_task + task,
               [&](batch_copy const& copy, layout::packed_range range, std::size_t offset) {
                 std::size_t const bytes = range.end - range.begin;

@@ -77,6 +77,9 @@ staging_driver::ticket staging_driver::add(driven_transfer const& transfer) {
   pending_transfer& entry = added.front();
   static_cast<driven_transfer&>(entry) = transfer;
   entry.chunk_count = transfer.work->chunk_count();
+  for (std::size_t chunk = 0; chunk != entry.chunk_count; ++chunk) {
+    entry.bytes += transfer.work->data_bytes(chunk);
+  }
   entry.max_threads = base::options().copy_threads + 1;  // the workers and the driver's thread
   std::lock_guard const lock(mutex_);
   entry.id = ++last_ticket_;
@@ -89,6 +92,13 @@ bool staging_driver::has_transfers(bool are_uploads) {
   std::lock_guard const lock(mutex_);
   return std::any_of(transfers_.begin(), transfers_.end(),
                      [=](pending_transfer const& item) { return item.is_upload == are_uploads; });
+}
+
+std::size_t staging_driver::pending_bytes() {
+  std::lock_guard const lock(mutex_);
+  std::size_t bytes = 0;
+  for (pending_transfer const& item : transfers_) bytes += item.bytes;
+  return bytes;
 }
 
 void staging_driver::withdraw(ticket transfer, bool releases_waits) noexcept {
@@ -140,10 +150,17 @@ std::size_t staging_driver::ready_chunks(pending_transfer const& transfer) noexc
 }
 
 staging_driver::transfer_list::iterator staging_driver::find_ready_locked() noexcept {
-  return std::find_if(transfers_.begin(), transfers_.end(), [](pending_transfer const& item) {
-    return !item.is_withdrawn && item.running != item.max_threads &&
-           item.next_chunk < ready_chunks(item);
-  });
+  auto found = transfers_.end();
+  for (auto item = transfers_.begin(); item != transfers_.end(); ++item) {
+    bool const is_preferred = item->is_upload == prefers_uploads_;
+    if (!is_preferred && found != transfers_.end()) continue;
+    bool const is_ready = !item->is_withdrawn && item->running != item->max_threads &&
+                          item->next_chunk < ready_chunks(*item);
+    if (!is_ready) continue;
+    found = item;
+    if (is_preferred) break;
+  }
+  return found;
 }
 
 staging_driver::task staging_driver::begin_task_locked(transfer_list::iterator transfer) noexcept {
@@ -156,7 +173,12 @@ staging_driver::task staging_driver::begin_task_locked(transfer_list::iterator t
   if (++transfer->next_task == task_count) {
     transfer->next_task = 0;
     ++transfer->next_chunk;
-    transfers_.splice(transfers_.end(), transfers_, transfer);
+    prefers_uploads_ = !transfer->is_upload;
+    transfer->turn_bytes += transfer->work->data_bytes(begun.chunk);
+    if (transfer->turn_bytes >= value_staging::turn_bytes) {
+      transfer->turn_bytes = 0;
+      transfers_.splice(transfers_.end(), transfers_, transfer);
+    }
   }
   return begun;
 }

@@ -52,9 +52,14 @@ struct driven_transfer {
 };
 
 /// Does the CPU's part of the pending transfers of one device: a thread polls their counters, and
-/// packs and unpacks together with the thread pool. All transfers are served in turns, so that none
-/// waits for another one whose stream is busy. Allocates no memory while it does so, and calls no
-/// function of HIP, which may hold a lock of the runtime until a pending transfer is complete.
+/// packs and unpacks together with the thread pool. Allocates no memory while it does so, and calls
+/// no function of HIP, which may hold a lock of the runtime until a pending transfer is complete.
+///
+/// Of the transfers of one direction whose next chunk can begin, the one that was added first is
+/// served, until it has had its turn, value_staging::turn_bytes; then it comes last. So the copies
+/// of a pipeline on several streams end one after the other. If all were served at once, they would
+/// all be copied to the device at the same time, and back at the same time, while the link can do
+/// both. Chunks of the two directions alternate. A transfer whose stream is busy delays no other.
 ///
 /// On pages of its own, for the reason that thread_pool is.
 class alignas(4096) staging_driver {
@@ -73,6 +78,8 @@ class alignas(4096) staging_driver {
   ticket add(driven_transfer const& transfer);
   /// Returns true if a transfer to the device, or from the device, is not complete.
   bool has_transfers(bool are_uploads);
+  /// Returns the bytes of the transfers that are not complete.
+  std::size_t pending_bytes();
   /// Ends the CPU's part of a transfer, if it is not complete. On return no thread accesses the
   /// caller's memory for this transfer. Waits for tasks that run, not for the device. If
   /// `releases_waits` is true, the device's waits for the transfer end too, after earlier transfers
@@ -85,6 +92,8 @@ class alignas(4096) staging_driver {
   struct pending_transfer : driven_transfer {
     ticket id = 0;
     std::size_t chunk_count = 0;
+    std::size_t bytes = 0;        // of all chunks
+    std::size_t turn_bytes = 0;   // of the chunks begun since it came last in the list
     std::size_t max_threads = 0;  // that work on the transfer at a time
     std::size_t running = 0;      // threads that run a task
     std::size_t next_chunk = 0;   // the next task to begin
@@ -118,8 +127,8 @@ class alignas(4096) staging_driver {
   static std::size_t ready_chunks(pending_transfer const& transfer) noexcept;
   // Returns a transfer of which a task can begin now, or end().
   transfer_list::iterator find_ready_locked() noexcept;
-  // Begins the next task of the transfer. After the last task of a chunk, the other transfers have
-  // their turn.
+  // Begins the next task of the transfer. After the last task of a chunk, the other direction is
+  // preferred.
   task begin_task_locked(transfer_list::iterator transfer) noexcept;
   // Ends a task; announces the chunks that are complete. Moves the transfer to `complete` if it is.
   void end_task_locked(task const& ended, transfer_list& complete) noexcept;
@@ -132,7 +141,8 @@ class alignas(4096) staging_driver {
   thread_pool& threads_;
   std::mutex mutex_;               // guards the members below
   std::condition_variable added_;  // a transfer was added
-  transfer_list transfers_;        // the one served last comes last
+  transfer_list transfers_;        // in the order in which they are served
+  bool prefers_uploads_ = false;   // of the transfers that can begin a chunk
   ticket last_ticket_ = 0;
   std::atomic<bool> is_started_ = false;      // written with mutex_ held
   std::atomic<bool> has_ready_task_ = false;  // the result of the last search for a task

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// nontemporal_copy writes the same bytes as memcpy, for every alignment and length.
+// nontemporal_copy writes the same bytes as memcpy, for every alignment and length. Which copies
+// use it.
 #include "copy/staging/nontemporal_copy.hpp"
 
 #include <cstddef>
@@ -24,4 +25,25 @@ TEST(NontemporalCopy, EqualsMemcpyForAnyAlignmentAndLength) {
       }
     }
   }
+}
+
+TEST(NontemporalCopy, PacksLargeCopiesWithCachedStores) {
+  using roc::transfer::is_packed_nontemporally;
+  constexpr std::size_t mebibyte = std::size_t{1} << 20;
+  EXPECT_TRUE(is_packed_nontemporally(1, 0));
+  EXPECT_TRUE(is_packed_nontemporally(64 * mebibyte, 0));
+  EXPECT_FALSE(is_packed_nontemporally(64 * mebibyte + 1, 0));
+  EXPECT_TRUE(is_packed_nontemporally(64 * mebibyte, 32 * mebibyte - 1));
+  EXPECT_FALSE(is_packed_nontemporally(64 * mebibyte, 32 * mebibyte));
+  EXPECT_FALSE(is_packed_nontemporally(16 * mebibyte + 1, 32 * mebibyte));
+  EXPECT_TRUE(is_packed_nontemporally(16 * mebibyte, 32 * mebibyte));
+}
+
+TEST(NontemporalCopy, UnpacksWhatTheCachesCannotHold) {
+  using roc::transfer::is_unpacked_nontemporally;
+  constexpr std::size_t mebibyte = std::size_t{1} << 20;
+  EXPECT_FALSE(is_unpacked_nontemporally(32 * mebibyte - 1, 0));
+  EXPECT_TRUE(is_unpacked_nontemporally(32 * mebibyte, 0));
+  EXPECT_FALSE(is_unpacked_nontemporally(2 * mebibyte, 30 * mebibyte - 1));
+  EXPECT_TRUE(is_unpacked_nontemporally(2 * mebibyte, 30 * mebibyte));
 }

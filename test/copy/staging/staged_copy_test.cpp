@@ -2,11 +2,13 @@
 // The division of a copy into chunks and tasks: every byte is in exactly one task, and no chunk
 // exceeds its staging memory.
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "base/options.hpp"
+#include "copy/staging/nontemporal_copy.hpp"
 #include "copy/staging/staged_copy.hpp"
 
 namespace {
@@ -65,6 +67,8 @@ void check(std::size_t run, std::size_t count) {
       << count << " rows of " << run;
   EXPECT_TRUE(expected == pack_all(staged_copy::for_stream_order(rows.plan()), run))
       << count << " rows of " << run;
+  EXPECT_TRUE(expected == pack_all(staged_copy::for_value_staging(rows.plan()), run))
+      << count << " rows of " << run;
 }
 
 // The parameter is options::staging_chunk.
@@ -89,6 +93,41 @@ TEST_P(StagedCopy, EachByteIsInOneTaskOfOneChunk) {
 // Some lengths are constants in the code.
 TEST_P(StagedCopy, RowsOfAnyLengthArePacked) {
   for (std::size_t run = 1; run != 140; ++run) check(run, 30);
+}
+
+// The CPU uses other instructions then.
+TEST(LargeStagedCopy, OtherPendingCopiesChangeNoByte) {
+  constexpr std::size_t run = 8192;
+  rows_at_pitch rows(run, roc::transfer::max_nontemporal_pack_bytes_if_busy / run + 1);
+  std::vector<std::byte> const expected =
+      pack_all(staged_copy::for_value_staging(rows.plan()), run);
+  for (std::size_t const pending : {std::size_t{0}, roc::transfer::min_busy_bytes}) {
+    auto const packed = pack_all(staged_copy::for_value_staging(rows.plan(), pending), run);
+    EXPECT_TRUE(expected == packed) << pending;
+    auto const parallel = pack_all(staged_copy::for_parallel_packing(rows.plan(), pending), run);
+    EXPECT_TRUE(expected == parallel) << pending;
+
+    std::vector<std::byte> const before = rows.host;
+    std::vector<std::byte> host(rows.host.size());
+    for (std::size_t i = 0; i != host.size(); ++i) {
+      if (i / run % 2 == 1) host[i] = before[i];  // the gaps between the rows
+    }
+    roc::transfer::plan plan(roc::transfer::copy_kind::device_to_host);
+    plan.path = roc::copy_path::packed;
+    plan.canonical = rows.canonical;
+    plan.canonical.source = rows.packed.data();
+    plan.canonical.destination = host.data();
+    std::swap(plan.canonical.axes[0].source, plan.canonical.axes[0].destination);
+    auto const work = staged_copy::for_value_staging(plan, pending);
+    std::size_t done = 0;
+    for (std::size_t chunk = 0; chunk != work.chunk_count(); ++chunk) {
+      for (std::size_t task = 0; task != work.task_count(chunk); ++task) {
+        work.unpack(chunk, task, expected.data() + done);
+      }
+      done += work.data_bytes(chunk);
+    }
+    EXPECT_TRUE(before == host) << pending;
+  }
 }
 
 // Nothing overlaps with the first and the last chunk, so these are smaller.
