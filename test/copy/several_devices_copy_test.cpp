@@ -838,8 +838,11 @@ TEST(BroadcastChain, IsUsedIfItIsFasterThanDirectCopies) {
   EXPECT_EQ(0u, chain_slabs(std::size_t{16} << 20, 3));
   EXPECT_NE(0u, chain_slabs(std::size_t{28} << 20, 2));
   EXPECT_NE(0u, chain_slabs(std::size_t{28} << 20, 3));
-  EXPECT_LT(10u, chain_slabs(gigabyte, 2));
-  EXPECT_LE(chain_slabs(gigabyte, 3), chain_slabs(4 * gigabyte, 3));
+  // The number with which a chain is fastest, if each copy costs as much as 6 MiB.
+  EXPECT_EQ(13u, chain_slabs(gigabyte, 2));
+  EXPECT_EQ(18u, chain_slabs(gigabyte, 3));
+  EXPECT_EQ(36u, chain_slabs(4 * gigabyte, 3));
+  EXPECT_EQ(64u, chain_slabs(64 * gigabyte, 3));
 }
 
 }  // namespace

@@ -532,6 +532,9 @@ TEST(CopyBatchErrors, InvalidCopyThrowsAndIsNotAdded) {
   roc::device_array<int, 2> moved_from({2, 2});
   auto const moved_to = std::move(moved_from);
   EXPECT_THROW(batch.add(moved_to, moved_from), roc::lifetime_error);
+  roc::device_view<int, 2> const null(nullptr, {2, 2});
+  EXPECT_THROW(batch.add(null, moved_to), roc::lifetime_error);
+  EXPECT_THROW(batch.add(moved_to, null), roc::lifetime_error);
   EXPECT_TRUE(batch.empty()) << "a copy was added although add threw";
 }
 
