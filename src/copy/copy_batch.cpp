@@ -236,6 +236,8 @@ void submit(detail::batch_storage* storage, stream_ref const* stream, detail::so
     if (graph != nullptr) add_device_memory(*storage->batch, *graph);
   }
   if (stream != nullptr) storage->is_shared = true;
+  bool const is_relative = stream != nullptr && runtime::is_device_relative(stream->handle());
+  int const device = is_relative ? runtime::device_of(*stream, runtime::current_device()) : -1;
   try {
     std::size_t first = 0;
     for (std::size_t const end : storage->group_ends) {
@@ -243,8 +245,9 @@ void submit(detail::batch_storage* storage, stream_ref const* stream, detail::so
       first = end;
     }
   } catch (...) {
-    // The work of earlier groups may be pending.
-    if (stream != nullptr) runtime::synchronize_quietly(*stream);
+    // The work of earlier groups may be pending. They may have left another device current, as in
+    // complete_operation.
+    if (stream != nullptr) runtime::synchronize_quietly(*stream, device);
     throw;
   }
 }

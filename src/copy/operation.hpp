@@ -163,7 +163,8 @@ void enqueue_operation(operation const& op, stream_ref const& stream, Work const
     runtime::record_work(stream);
   } catch (...) {
     detail::enqueue_failure_scope::run_innermost();
-    runtime::synchronize_quietly(stream);
+    // The work may have left another device current, as in complete_operation.
+    runtime::synchronize_quietly(stream, work_device);
     throw;
   }
 }
@@ -188,9 +189,12 @@ void complete_operation(operation const& op, Work const& work) {
   order_after_earlier_work(op, device);
   try {
     work(default_stream);
+    std::optional<runtime::on_device> again;
+    // The work may have left the other device current, if this one could not be restored.
+    if (source_device != device) again.emplace(device);
     if (op.uses_default_stream) runtime::synchronize(default_stream);
   } catch (...) {
-    if (op.uses_default_stream) runtime::synchronize_quietly(default_stream);
+    if (op.uses_default_stream) runtime::synchronize_quietly(default_stream, device);
     throw;
   }
 }

@@ -194,8 +194,7 @@ void wait_for_stream(stream_ref stream, int device) {
     ROCARRAY_HIP(hipStreamSynchronize, native);
   } catch (...) {
     // The caller may free memory next that the pending work uses.
-    runtime::synchronize_quietly(
-        {stream.handle(), runtime::device_of(stream, device), stream.kind()});
+    runtime::synchronize_quietly(stream, device);
     throw;
   }
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <system_error>
 
@@ -11,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "platform/call.hpp"
+#include "platform/log_if_throws.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/stream_capture.hpp"
 
@@ -88,24 +90,31 @@ int device_for(stream_ref stream, int first, int second) {
   return work_device;
 }
 
-bool synchronize_quietly(stream_ref stream) noexcept {
+bool synchronize_quietly(stream_ref stream, int device) noexcept {
   if (stream.kind() == stream_kind::none || is_handle_destroyed(stream.handle())) return true;
   if (fail_capture(stream)) return true;  // nothing is pending
   auto* const native = reinterpret_cast<hipStream_t>(stream.handle());
-  int previous = -1;
-  bool const changes_device = stream.device_ordinal() >= 0 &&
-                              ROCARRAY_HIP_QUIET(hipGetDevice, &previous) &&
-                              previous != stream.device_ordinal() &&
-                              ROCARRAY_HIP_QUIET(hipSetDevice, stream.device_ordinal());
-  bool is_idle = ROCARRAY_HIP_QUIET(hipStreamSynchronize, native);
-  if (!is_idle && is_any_capture_active()) {
-    is_idle = ROCARRAY_HIP_QUIET(hipStreamSynchronize, native);  // HIP refuses to wait for devices
-  } else if (!is_idle) {
+  device = device_of(stream, device);
+  std::optional<on_device> guard;
+  bool const is_current = device < 0 || platform::retry_then_log([&] {
+                            if (!has_one_device()) guard.emplace(device);
+                          });
+  // On another device, the handle of a default stream means another stream. Other handles mean the
+  // same stream on all devices.
+  bool const can_wait = is_current || !is_device_relative(stream.handle());
+  bool is_idle = can_wait && ROCARRAY_HIP_QUIET(hipStreamSynchronize, native);
+  if (!is_idle && can_wait && (!is_current || is_any_capture_active())) {
+    // HIP waits only for the current device, and for none while a graph is captured.
+    is_idle = ROCARRAY_HIP_QUIET(hipStreamSynchronize, native);
+  } else if (!is_idle && is_current) {
     hipError_t const result = ROCARRAY_HIP_CODE(hipDeviceSynchronize);
     // After the runtime has shut down, nothing is pending.
     is_idle = result == hipSuccess || result == hipErrorDeinitialized;
   }
-  if (changes_device) restore_current_device(previous);
+  if (!is_idle && !is_current) {
+    int current = -1;  // only the code matters: it tells whether the runtime has shut down
+    is_idle = ROCARRAY_HIP_CODE(hipGetDevice, &current) == hipErrorDeinitialized;
+  }
   if (!is_idle) abandon_wait();
   return is_idle;
 }

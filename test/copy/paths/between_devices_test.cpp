@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Copies between two devices in any layout, in chunks of 4 KiB, with and without a stream.
+#include <roc/native.hpp>
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <stdexcept>
@@ -17,6 +19,7 @@
 #include "platform/call.hpp"
 #include "runtime/auxiliary_streams.hpp"
 #include "runtime/default_stream_sync.hpp"
+#include "support/call_counter.hpp"
 #include "support/gate.hpp"
 #include "support/options.hpp"
 
@@ -350,6 +353,139 @@ TEST_F(BetweenDevices, FailedHipCallThrowsAndLaterCopiesWork) {
   target.fill(0);
   roc::copy(source.view().transpose(), part);
   EXPECT_EQ(6, part(89, 69).get());
+  roc::set_log_hook(previous_hook);
+}
+
+// Makes `count` successive uses of hipSetDevice fail, from the nth on; and then the next use of
+// `later_call`, unless that is null.
+struct failure_plan {
+  unsigned nth;
+  unsigned count;
+  char const* later_call;
+};
+class set_device_failures {
+ public:
+  explicit set_device_failures(failure_plan const& plan)
+      : previous_hook_(roc::platform::set_call_hook(&plan_next)) {
+    left = plan.count;
+    later = plan.later_call;
+    EXPECT_TRUE(roc::platform::fail_call("hipSetDevice", plan.nth, hipErrorLaunchFailure));
+  }
+  ~set_device_failures() {
+    roc::platform::set_call_hook(previous_hook_);
+    roc::platform::clear_failures();
+  }
+  set_device_failures(set_device_failures const&) = delete;
+  set_device_failures& operator=(set_device_failures const&) = delete;
+
+ private:
+  static void plan_next(roc::platform::call_record const& record) {
+    if (!record.injected || std::string_view(record.name) != "hipSetDevice") return;
+    char const* const next = --left != 0 ? "hipSetDevice" : later;
+    if (next != nullptr) roc::platform::fail_call(next, 1, hipErrorLaunchFailure);
+  }
+
+  static inline unsigned left = 0;
+  static inline char const* later = nullptr;
+  roc::platform::call_hook const previous_hook_;
+};
+
+// If the previous device cannot be restored, the other one stays current. The default stream of the
+// call must be awaited all the same: after the call, nothing may write the destinations.
+TEST_F(BetweenDevices, DefaultStreamIsAwaitedIfTheOtherDeviceStaysCurrent) {
+  roc::scoped_options const scope({.peer_access = false});
+  auto const previous_hook = roc::set_log_hook([](char const*) noexcept {});
+  auto const source = on_device(0, {70, 90});
+  auto const target = on_device(1, {90, 100});
+  auto const part = target(roc::all, roc::slice(0, 70));
+  // The second copy of a batch comes after the first one, and is done by the current device.
+  auto const here = on_device(0, {70, 90});
+  auto const there = on_device(1, {90, 100});
+  roc::copy_batch batches[2];
+  batches[0].add(source.view().transpose(), part).add(here, source);
+  batches[1].add(source.view().transpose(), part).add(there, target);
+  std::pair<char const*, std::function<void(int)>> const operations[] = {
+      {"copy", [&](int) { roc::copy(source.view().transpose(), part); }},
+      {"copy on the default stream",
+       [&](int) { roc::copy(source.view().transpose(), part, roc::stream_ref()); }},
+      {"batch", [&](int device) { batches[device].submit(); }},
+      {"batch on the default stream",
+       [&](int device) { batches[device].submit(roc::stream_ref()); }}};
+  auto const synchronize_all = [] {
+    for (int i = 0; i != roc::device::count(); ++i) roc::device(i).synchronize();
+  };
+  std::vector<roc::stream> free_streams;  // by device; nothing orders them with the copies
+  for (int const device : {0, 1}) {
+    roc::device_guard const guard{roc::device(device)};
+    free_streams.emplace_back(roc::non_blocking);
+  }
+  // Sets all bytes without waiting for other work. Calls HIP alone: the library queries events,
+  // which executes pending work in mode deferred.
+  auto const overwrite = [&](roc::device_array<int, 2> const& array, int byte) {
+    int const device = array.device_ordinal();
+    roc::device_guard const guard{roc::device(device)};
+    hipStream_t const stream = roc::native(free_streams[static_cast<std::size_t>(device)]);
+    ASSERT_EQ(hipSuccess, hipMemsetAsync(array.data(), byte, array.size() * sizeof(int), stream));
+    ASSERT_EQ(hipSuccess, hipStreamSynchronize(stream));
+  };
+  int failed_calls = 0;
+  // Checks one operation, during which HIP fails as planned.
+  auto const check = [&](char const* name, std::function<void(int)> const& run, int device,
+                         failure_plan const& plan) {
+    roc::device(device).make_current();
+    for (auto const* const array : {&source, &here, &there}) array->fill(6);
+    bool has_failed = false;
+    {
+      set_device_failures const planned(plan);
+      try {
+        run(device);
+      } catch (roc::error const&) {
+        has_failed = true;
+      }
+    }
+    failed_calls += has_failed;
+    if (has_failed || !std::string_view(name).ends_with("stream")) {
+      // Different values, so that a copy that is still pending changes one of the arrays.
+      overwrite(target, 0x11);
+      overwrite(source, 0x22);
+      synchronize_all();
+      for (auto const& [array, value] :
+           {std::pair(&target, 0x11111111), std::pair(&source, 0x22222222)}) {
+        auto const seen = array->copy_to_host();
+        EXPECT_EQ(static_cast<std::ptrdiff_t>(seen.size()),
+                  std::count(seen.data(), seen.data() + seen.size(), value));
+      }
+    }
+    synchronize_all();
+  };
+  std::pair<unsigned, char const*> const plans[] = {
+      {2, nullptr}, {3, nullptr}, {2, "hipEventRecord"}};
+  for (int const device : {0, 1}) {
+    for (auto const& [name, run] : operations) {
+      roc::device(device).make_current();
+      run(device);  // acquires scratch memory
+      synchronize_all();
+      unsigned const calls = [&] {
+        roc::test::call_counter const counter("hipSetDevice");
+        run(device);
+        return static_cast<unsigned>(counter.count());
+      }();
+      synchronize_all();
+      ASSERT_LT(20u, calls);
+      for (auto const& [count, later] : plans) {
+        for (unsigned nth = 1; nth <= calls; ++nth) {
+          if (nth == 10) nth = calls - 9;  // the calls between are the same for each chunk
+          SCOPED_TRACE(std::string(name) + ", device " + std::to_string(device) + ", " +
+                       std::to_string(count) +
+                       (later != nullptr ? std::string(" and ") + later : "") +
+                       " from hipSetDevice:" + std::to_string(nth) + " on");
+          check(name, run, device, {nth, count, later});
+        }
+      }
+    }
+  }
+  EXPECT_LT(40, failed_calls);
+  roc::device(0).make_current();
   roc::set_log_hook(previous_hook);
 }
 
