@@ -12,6 +12,7 @@
 
 #include "base/no_destructor.hpp"
 #include "platform/call.hpp"
+#include "platform/log_if_throws.hpp"
 #include "runtime/current_device.hpp"
 
 namespace roc::runtime {
@@ -160,13 +161,19 @@ bool is_captured_by_hip(stream_ref stream) {
 }
 
 bool capture_detail::fail(stream_ref stream) noexcept {
-  try {
-    stream_capture* const capture = find(stream);
-    if (capture != nullptr) capture->set_failed();
-    return capture != nullptr;
-  } catch (std::exception const&) {
-    return true;  // HIP has invalidated the capture
-  }
+  bool is_captured = false;  // also if HIP cannot tell: then the stream's work may be pending
+  platform::retry_then_log([&] {
+    try {
+      stream_capture* const capture = find(stream);
+      is_captured = capture != nullptr;
+      if (is_captured) capture->set_failed();
+    } catch (error const& failure) {
+      is_captured =
+          failure.code() == std::error_code(hipErrorStreamCaptureInvalidated, hip_category());
+      if (!is_captured) throw;
+    }
+  });
+  return is_captured;
 }
 
 void capture_detail::refuse(stream_ref stream, char const* call) {

@@ -136,6 +136,21 @@ TEST_F(SynchronizeQuietly, ExplicitStreamIsNotReportedIdleIfOnlyTheCurrentDevice
   expect_failure(explicit_stream(), "hipSetDevice");
 }
 
+// A captured stream is not awaited, but this one is not captured.
+TEST_F(SynchronizeQuietly, StreamIsAwaitedAlthoughHipCannotTellWhetherItIsCaptured) {
+  for (auto const failing : {platform::failing_uses::one, platform::failing_uses::all_later}) {
+    has_run = false;
+    enqueue_work(explicit_stream());
+    roc::graph const graph = roc::capture([&](roc::stream_ref) {
+      ASSERT_TRUE(
+          platform::fail_call("hipStreamGetCaptureInfo", 1, hipErrorLaunchFailure, failing));
+      EXPECT_TRUE(runtime::synchronize_quietly(explicit_stream()));
+      end_failures();
+      EXPECT_TRUE(has_run);
+    });
+  }
+}
+
 TEST_F(SynchronizeQuietly, DeviceIsMadeCurrentAfterATransientFailure) {
   for (roc::stream_ref const stream : {default_stream(), per_thread()}) {
     has_run = false;
