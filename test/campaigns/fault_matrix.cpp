@@ -2,10 +2,14 @@
 // Scenarios of the fault matrix: arrays, copies, memory, streams and devices, and the program. See
 // fault_matrix_driver.cpp.
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
+#include <string_view>
 #include <thread>
 
 #include <roc/interop/span.hpp>
@@ -206,8 +210,54 @@ void download_pageable_on_stream(context& c) {
   c.expect(is_made(to, 1), "staged download on a stream");
 }
 
-// The threads of the library do the CPU's work. Last, both directions at once, on streams of their
-// own.
+// Returns how often the device was told to wait for values.
+unsigned value_waits() { return call_uses[index_of_call("hipStreamWaitValue64")]; }
+
+bool must_use_values([[maybe_unused]] context const& c) {
+#if ROCARRAY_PLATFORM_HOST
+  return c.is_faultless();
+#else
+  return false;  // not every GPU can wait for values
+#endif
+}
+
+// Returns the mode of the host platform as it is set, because run_mode() calls HIP.
+std::string_view host_mode() {
+  char const* const text = std::getenv("ROCARRAY_HOST_MODE");
+  return text == nullptr || std::string_view(text).empty() ? "threaded" : text;
+}
+
+// Holds back the work of streams, so that all of a scenario's copies are pending at the same time,
+// and the library makes the same calls in each run. If the fault occurs, the work goes on: the
+// library may wait for it then. Holds nothing back in mode inline, where no work is pending, nor in
+// mode deferred, where enqueued work runs in the call that queries it or waits for it.
+class holding_gate {
+ public:
+  ~holding_gate() { open(); }
+
+  void hold(stream const& s) {
+    if (host_mode() != "threaded") return;
+    s.launch_host_function([state = state_] {
+      // Limited, because a vendor's runtime may wait for pending work when it allocates memory.
+      for (int i = 0; i != 50'000 && !state->is_open && !has_fault_occurred(); ++i) {
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+      }
+      state->has_passed = true;
+    });
+  }
+  void open() { state_->is_open = true; }
+  // Returns false if work of a stream that was held back may have begun.
+  bool has_held() const { return !state_->has_passed; }
+
+ private:
+  struct gate_state {
+    std::atomic<bool> is_open = false;
+    std::atomic<bool> has_passed = false;
+  };
+  std::shared_ptr<gate_state> state_ = std::make_shared<gate_state>();
+};
+
+// The threads of the library do the CPU's work.
 void copies_staged_by_values(context& c) {
   scoped_options const scope({.stream_staging = stream_staging_method::values});
   words const& from = c.source(large_count);
@@ -223,16 +273,187 @@ void copies_staged_by_values(context& c) {
   if (!c.call([&] { b.copy_to_host(to, down); })) return;
   if (!c.run([&] { down.synchronize(); })) return;
   c.expect(holds(a, 1) && is_made(to, 1), "copies staged by values");
-  std::fill(to.begin(), to.end(), word{0});
+}
+
+void streams_in_both_directions_staged_by_values(context& c) {
+  scoped_options const scope({.stream_staging = stream_staging_method::values});
+  words const& from = c.source(count);
+  words& to = c.target(count);
+  array const a({count});
+  array const b = to_device(make_words(count, 1));
+  a.fill(9);
+  stream up;
+  stream down;
+  bool are_pending = false;
   if (!c.run([&] {
-        a.fill(9);
+        holding_gate gate;
+        gate.hold(up);
+        gate.hold(down);
         a.copy_to_device(from, up, borrow_source);
         b.copy_to_host(to, down);
+        are_pending = gate.has_held();
+        gate.open();
         down.synchronize();
         up.synchronize();
       }))
     return;
+  c.expect(are_pending || !c.is_faultless(), "the copies are not pending at the same time");
   c.expect(holds(a, 1) && is_made(to, 1), "copies in both directions staged by values");
+}
+
+// Several copies are pending on each of three streams. Those that were enqueued before the failed
+// one must be right.
+void tiles_staged_by_values(context& c) {
+  constexpr std::size_t tile = 2000, tiles = 6;  // two chunks each
+  scoped_options const scope({.stream_staging = stream_staging_method::values});
+  words& from = c.source(tiles * tile);
+  words& to = c.target(tiles * tile);
+  std::array<array, 3> const arrays{array({tile}), array({tile}), array({tile})};
+  std::array<stream, 3> streams;
+  std::size_t enqueued = 0;
+  bool are_pending = false;
+  bool const succeeded = c.run([&] {
+    holding_gate gate;
+    for (stream const& s : streams) gate.hold(s);
+    for (; enqueued != tiles; ++enqueued) {
+      std::size_t const i = enqueued % streams.size();
+      host_view<word> const source(from.data() + enqueued * tile, {tile});
+      host_view<word> const target(to.data() + enqueued * tile, {tile});
+      arrays[i].copy_to_device(source, streams[i], borrow_source);
+      arrays[i].copy_to_host(target, streams[i]);
+    }
+    are_pending = gate.has_held();
+    gate.open();
+    for (stream const& s : streams) s.synchronize();
+  });
+  c.expect(std::equal(to.begin(), to.begin() + static_cast<std::ptrdiff_t>(enqueued * tile),
+                      from.begin()),
+           "tiles staged by values");
+  if (!succeeded) return;
+  c.expect(are_pending || !c.is_faultless(), "the tiles are not pending at the same time");
+  c.expect(value_waits() >= 2 * tiles || !must_use_values(c), "tiles are not staged by values");
+}
+
+// A small copy without a stream that another thread makes. It is pending from the constructor to
+// finish(): its thread stops after it has given the copy to HIP.
+class pending_copy {
+ public:
+  // Calls copy() in the thread. Returns when the copy is pending or has failed; or after it, if the
+  // thread cannot start.
+  template <class F>
+  explicit pending_copy(F copy) {
+    try {
+      thread_ = std::thread([this, copy] {
+        held_ = this;
+        run(copy);
+        held_ = nullptr;
+        stop_here(false);
+      });
+    } catch (std::system_error const&) {
+      run(copy);  // the fault was the start of this thread
+      return;
+    }
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return has_stopped_; });
+  }
+  ~pending_copy() { join(); }
+  pending_copy(pending_copy const&) = delete;
+  pending_copy& operator=(pending_copy const&) = delete;
+
+  // Lets the copy end. Throws its exception.
+  void finish() {
+    join();
+    if (error_ != nullptr) std::rethrow_exception(error_);
+  }
+
+  // Counts the calls as before, and stops a thread that makes a pending copy.
+  class hook_scope {
+   public:
+    hook_scope() {
+      platform::set_call_hook([](platform::call_record const& record) {
+        count_call(record);
+        bool const is_copy = record.name == std::string_view("hipMemcpyAsync");
+        if (is_copy && held_ != nullptr) std::exchange(held_, nullptr)->stop_here(true);
+      });
+    }
+    ~hook_scope() { platform::set_call_hook(count_call); }
+    hook_scope(hook_scope const&) = delete;
+    hook_scope& operator=(hook_scope const&) = delete;
+  };
+
+ private:
+  template <class F>
+  void run(F const& copy) {
+    try {
+      copy();
+    } catch (...) {
+      error_ = std::current_exception();
+    }
+  }
+  // Tells the constructor that the copy is pending or has ended.
+  void stop_here(bool waits) {
+    std::unique_lock lock(mutex_);
+    has_stopped_ = true;
+    changed_.notify_all();
+    if (waits) changed_.wait(lock, [this] { return is_released_; });
+  }
+  void join() {
+    {
+      std::lock_guard const lock(mutex_);
+      is_released_ = true;
+      changed_.notify_all();
+    }
+    if (thread_.joinable()) thread_.join();
+  }
+
+  static inline thread_local pending_copy* held_ = nullptr;  // in the thread that is to stop
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool has_stopped_ = false;
+  bool is_released_ = false;
+  std::exception_ptr error_;
+  std::thread thread_;
+};
+
+// Of two copies without a stream in both directions, the second is staged by values: it begins
+// while the first is pending.
+void opposite_copies_without_stream(context& c) {
+  constexpr std::size_t small_count = 500;  // one chunk, which the copy's own thread gives to HIP
+  scoped_options const scope({.stream_staging = stream_staging_method::values});
+  words const& from = c.source(count);
+  words const& small_from = c.source(small_count, 2);
+  words& to = c.target(count);
+  words& small_to = c.target(small_count);
+  array const a({count});
+  array const b = to_device(make_words(count, 1));
+  array const small_a({small_count});
+  array const small_b = to_device(make_words(small_count, 2));
+  a.fill(9);
+  small_a.fill(9);
+  c.watch(a.view());
+  c.watch(small_a.view());
+  pending_copy::hook_scope const hook;
+  unsigned uploads_by_values = 0, downloads_by_values = 0;
+  if (!c.call([&] {
+        unsigned const before = value_waits();
+        pending_copy download([&] { small_b.copy_to_host(small_to); });
+        a.copy_to_device(from);
+        uploads_by_values = value_waits() - before;
+        download.finish();
+      }))
+    return;
+  if (!c.call([&] {
+        unsigned const before = value_waits();
+        pending_copy upload([&] { small_a.copy_to_device(small_from); });
+        b.copy_to_host(to);
+        downloads_by_values = value_waits() - before;
+        upload.finish();
+      }))
+    return;
+  c.expect((uploads_by_values != 0 && downloads_by_values != 0) || !must_use_values(c),
+           "opposite copies are not staged by values");
+  c.expect(holds(a, 1) && is_made(to, 1) && holds(small_a, 2) && is_made(small_to, 2),
+           "opposite copies without a stream");
 }
 
 void upload_after_pending_download(context& c) {
@@ -1678,6 +1899,9 @@ std::vector<scenario> const own_scenarios{
     {"download pageable", download_pageable},
     {"download pageable on stream", download_pageable_on_stream},
     {"copies staged by values", copies_staged_by_values},
+    {"streams in both directions staged by values", streams_in_both_directions_staged_by_values},
+    {"tiles staged by values", tiles_staged_by_values},
+    {"opposite copies without stream", opposite_copies_without_stream},
     {"upload after pending download", upload_after_pending_download},
     {"pinned copies", pinned_copies},
     {"pinned copies on stream", pinned_copies_on_stream},

@@ -104,6 +104,11 @@ inline void count_log_line(char const* message) noexcept {
   }
 }
 
+/// Returns true if the fault has occurred; for a launch, never.
+inline bool has_fault_occurred() {
+  return injected_calls != 0 || failed_starts != 0 || has_new_failed();
+}
+
 /// Begins to count the uses of everything that can fail, and makes one of them fail.
 inline void arm(fault const& f) {
   for (auto& uses : call_uses) uses = 0;
@@ -276,6 +281,9 @@ class context {
     }
   }
 
+  /// Returns true if nothing fails in this run, so that the library has no reason to work in
+  /// another way than the scenario wants.
+  bool is_faultless() const { return fault_.kind == fault_kind::none; }
   std::string const& finding() const { return finding_; }
   bool has_thrown() const { return has_thrown_; }
   use_counts const& counts() const { return counts_; }

@@ -9,7 +9,9 @@
 //   fault_matrix --jobs 16            as many cases at the same time, each in a process
 //   fault_matrix --part 2/5           one of five disjoint parts, which have all cases together
 //   fault_matrix --counts FILE        reads how often the scenarios use what can fail, or writes it
-//                                     if there is no such file: parts agree in mode threaded, too
+//                                     if there is no such file: parts agree in mode threaded, too.
+//                                     The file is that of one mode; it serves all parts, and
+//                                     selections of the scenarios and states that wrote it.
 //   fault_matrix --scenario "map" --fault hipEventRecord:3:later --state warm
 //
 // A scenario runs `warm`, in a process that has run it before, with the fault in its calls; and
@@ -81,6 +83,7 @@ struct shared_state {
   use_counts counts;                 // of the last run
   bool has_device;
   bool is_on_cpu;
+  mode device_mode;
   std::atomic<long> outcomes[4];
   std::atomic<long> leaks_on_purpose;
   char finding[4000];
@@ -373,6 +376,7 @@ run_result run_case(test_case const& t) {
 [[noreturn]] void find_device() {
   shared->has_device = device::count() != 0;
   shared->is_on_cpu = shared->has_device && on_cpu();
+  if (shared->has_device) shared->device_mode = run_mode();
   std::_Exit(0);
 }
 
@@ -667,6 +671,11 @@ settings parse_arguments(int size, char** arguments) {
   return s;
 }
 
+constexpr char const* mode_name(mode m) {
+  if (m == mode::inline_) return "inline";
+  return m == mode::deferred ? "deferred" : "threaded";
+}
+
 class campaign {
  public:
   explicit campaign(settings const& s) : settings_(s) {}
@@ -684,6 +693,7 @@ class campaign {
       return 77;
     }
     is_on_cpu_ = children_.front().state().is_on_cpu;
+    mode_ = !is_on_cpu_ ? "device" : mode_name(children_.front().state().device_mode);
     while (children_.size() < settings_.jobs) children_.emplace_front();
     children_.front().select();
     if (settings_.counts_file.empty() || !read_counts()) {
@@ -768,6 +778,15 @@ class campaign {
     }
   }
 
+  // Returns true if the options choose this scenario in this state.
+  bool is_selected(std::size_t scenario, bool is_cold) const {
+    if (!settings_.scenario.empty() && settings_.scenario != scenarios()[scenario].name) {
+      return false;
+    }
+    if (!settings_.state.empty()) return (settings_.state == "cold") == is_cold;
+    return !is_cold || is_on_cpu_;  // GPUs start slowly
+  }
+
   // Counts the uses of the chosen scenarios.
   void count(std::mt19937_64& random) {
     std::vector<std::size_t> order(scenarios().size());
@@ -775,11 +794,8 @@ class campaign {
     if (settings_.seconds != 0) std::shuffle(order.begin(), order.end(), random);
     std::vector<counted_scenario> chosen;
     for (std::size_t const i : order) {
-      if (!settings_.scenario.empty() && settings_.scenario != scenarios()[i].name) continue;
       for (bool const is_cold : {false, true}) {
-        if (!settings_.state.empty() && (settings_.state == "cold") != is_cold) continue;
-        if (is_cold && !is_on_cpu_ && settings_.state.empty()) continue;  // GPUs start slowly
-        chosen.push_back({i, is_cold, {}, false});
+        if (is_selected(i, is_cold)) chosen.push_back({i, is_cold, {}, false});
       }
     }
     auto const start = std::chrono::steady_clock::now();
@@ -801,46 +817,89 @@ class campaign {
           item.counts = child.state().counts;
           item.is_counted = true;
         });
-    std::erase_if(chosen, [](counted_scenario const& item) { return !item.is_counted; });
+    uncounted_ =
+        std::erase_if(chosen, [](counted_scenario const& item) { return !item.is_counted; });
     counted_ = std::move(chosen);
   }
 
-  // The file has a line for each scenario and state: the state, the allocations, the threads and
-  // the calls in the order of `call_names`, and the name.
+  // Ends the program: the file cannot be used, for this reason.
+  [[noreturn]] void refuse_counts(std::string const& reason) const {
+    std::fprintf(stderr, "%s: %s\n", settings_.counts_file.c_str(), reason.c_str());
+    std::exit(2);
+  }
+
+  // The first line of the file has the number of calls and the mode. Then there is a line for each
+  // scenario and state: the state, the allocations, the threads and the calls in the order of
+  // `call_names`, and the name. Returns false if there is no file.
   bool read_counts() {
     FILE* const file = std::fopen(settings_.counts_file.c_str(), "r");
     if (file == nullptr) return false;
     std::size_t size = 0;
-    bool right = std::fscanf(file, "%zu", &size) == 1 && size == call_names.size();
-    for (int is_cold = 0; right && std::fscanf(file, "%d", &is_cold) == 1;) {
+    char mode[20] = {};
+    if (std::fscanf(file, "calls %zu mode %19s", &size, mode) != 2 || size != call_names.size()) {
+      refuse_counts("not written by this version of the program; remove it");
+    }
+    if (std::string_view(mode) != mode_) {
+      refuse_counts(std::string("written in mode ") + mode + ", but this run is in mode " + mode_ +
+                    "; use a file for each mode");
+    }
+    std::set<std::pair<std::size_t, bool>> found;
+    for (int is_cold = 0; std::fscanf(file, "%d", &is_cold) == 1;) {
       counted_scenario item{0, is_cold != 0, {}, true};
-      right = std::fscanf(file, "%ld %u", &item.counts.allocations, &item.counts.threads) == 2;
+      bool right = std::fscanf(file, "%ld %u", &item.counts.allocations, &item.counts.threads) == 2;
       for (unsigned& uses : item.counts.calls) right = right && std::fscanf(file, "%u", &uses) == 1;
       char name[100] = {};
       right = right && std::fscanf(file, " %99[^\n]", name) == 1;
+      if (!right) refuse_counts("a line is not complete; remove the file");
       while (item.scenario != scenarios().size() &&
              std::string_view(scenarios()[item.scenario].name) != name) {
         ++item.scenario;
       }
-      right = right && item.scenario != scenarios().size();
-      if (!settings_.scenario.empty() && settings_.scenario != name) continue;
-      if (!settings_.state.empty() && (settings_.state == "cold") != item.is_cold) continue;
+      if (item.scenario == scenarios().size()) {
+        refuse_counts("has the scenario \"" + std::string(name) +
+                      "\", which this program lacks; use a file for each program");
+      }
+      if (!is_selected(item.scenario, item.is_cold)) continue;
+      found.emplace(item.scenario, item.is_cold);
       counted_.push_back(item);
     }
     std::fclose(file);
-    if (right) return true;
-    std::fprintf(stderr, "%s: not written by this program\n", settings_.counts_file.c_str());
-    std::exit(2);
+    require_counts_of_selection(found);
+    return true;
   }
 
-  // The file appears with all its lines, because another process may read it.
+  // Without this, a run with a file that another selection wrote would leave out cases silently.
+  void require_counts_of_selection(std::set<std::pair<std::size_t, bool>> const& found) const {
+    std::size_t missing = 0;
+    std::string first;
+    for (std::size_t i = 0; i != scenarios().size(); ++i) {
+      for (bool const is_cold : {false, true}) {
+        if (!is_selected(i, is_cold) || found.contains({i, is_cold})) continue;
+        if (missing++ == 0) {
+          first = std::string("\"") + scenarios()[i].name + "\" in state " +
+                  (is_cold ? "cold" : "warm");
+        }
+      }
+    }
+    if (missing == 0) return;
+    refuse_counts("written for another --scenario or --state: of the counts of this run it lacks " +
+                  std::to_string(missing) + ", the first for " + first + "; use another file");
+  }
+
+  // The file appears with all its lines, because another process may read it. A part of the counts
+  // is not written: no other run could use it.
   void write_counts() const {
+    if (uncounted_ != 0) {
+      std::fprintf(stderr, "%s: not written, because %zu scenarios were not counted\n",
+                   settings_.counts_file.c_str(), uncounted_);
+      return;
+    }
     std::string const unfinished =
         settings_.counts_file + "." + std::to_string(static_cast<long>(::getpid()));
     FILE* const file = std::fopen(unfinished.c_str(), "w");
     bool right = file != nullptr;
     if (right) {
-      std::fprintf(file, "%zu\n", call_names.size());
+      std::fprintf(file, "calls %zu mode %s\n", call_names.size(), mode_);
       for (counted_scenario const& item : counted_) {
         std::fprintf(file, "%d %ld %u", item.is_cold ? 1 : 0, item.counts.allocations,
                      item.counts.threads);
@@ -850,9 +909,7 @@ class campaign {
       right = std::fclose(file) == 0 &&
               std::rename(unfinished.c_str(), settings_.counts_file.c_str()) == 0;
     }
-    if (right) return;
-    std::fprintf(stderr, "%s: cannot be written\n", settings_.counts_file.c_str());
-    std::exit(2);
+    if (!right) refuse_counts("cannot be written");
   }
 
   struct case_range {
@@ -981,6 +1038,8 @@ class campaign {
 
   settings settings_;
   bool is_on_cpu_ = true;
+  char const* mode_ = "";      // as the file of counts has it
+  std::size_t uncounted_ = 0;  // of the chosen scenarios and states
   std::list<child_process> children_;
   std::vector<counted_scenario> counted_;
   std::vector<test_case> cases_;

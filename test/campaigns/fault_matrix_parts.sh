@@ -43,3 +43,38 @@ done
 set -- $(summary log.all)
 test "$1" = "$2" || fail "$1 of $2 cases were executed"
 test "$1" = "$sum" || fail "the parts executed $sum cases, and one process $1"
+
+# refuses TEXT ARGUMENT...: the program ends with status 2 and this text.
+refuses() {
+  text=$1
+  shift
+  status=0
+  "$program" "$@" --list-cases >refused 2>&1 || status=$?
+  test "$status" = 2 || fail "status $status instead of 2: $*"
+  grep -qF -e "$text" refused || fail "no message \"$text\": $(cat refused)"
+}
+
+refuses 'it lacks 2, the first for "map on stream" in state warm' \
+  --scenario 'map on stream' --counts counts
+refuses 'written for another --scenario or --state' --counts counts
+refuses 'written for another --scenario or --state' --counts counts --part 1/3
+"$program" --scenario map --state warm --counts counts.warm --list-cases >warm
+test -s warm || fail "no warm case"
+refuses 'it lacks 1, the first for "map" in state cold' \
+  --scenario map --counts counts.warm
+ROCARRAY_HOST_MODE=inline
+export ROCARRAY_HOST_MODE
+refuses 'but this run is in mode inline; use a file for each mode' --scenario map --counts counts
+sed 's/ map$/ maps/' counts >counts.other
+unset ROCARRAY_HOST_MODE  # mode threaded
+sed '1s/mode .*/mode threaded/' counts.other >counts.threaded
+refuses 'has the scenario "maps", which this program lacks' --scenario map --counts counts.threaded
+sed 1d counts >counts.none
+refuses 'not written by this version of the program' --scenario map --counts counts.none
+head -c 300 counts >counts.cut
+sed -i '1s/mode .*/mode threaded/' counts.cut
+refuses 'a line is not complete' --scenario map --counts counts.cut
+# Counts of a part of the selection are not written.
+"$program" --seconds 0.001 --counts counts.part --list-cases >part 2>messages
+test ! -e counts.part || fail "counts of some scenarios were written"
+grep -q 'not written, because' messages || fail "no message: $(cat messages)"

@@ -64,6 +64,11 @@ void fail_new_of_all_threads(long nth, bool all_later) noexcept {
   first_failure = nth;
 }
 
+bool has_new_failed() noexcept {
+  long const first = first_failure;
+  return first != 0 && count >= first;
+}
+
 long stop_failing_new() noexcept {
   first_failure = 0;
   return count;

@@ -40,6 +40,8 @@ long fail_each_new(F f) {
 /// Counts the operator new of all threads from now on, beginning at 0. The n-th (counted from 1)
 /// throws std::bad_alloc, and if `all_later` every one after it too; none if `nth` is 0.
 void fail_new_of_all_threads(long nth, bool all_later = false) noexcept;
+/// Returns true if an allocation has failed since fail_new_of_all_threads.
+bool has_new_failed() noexcept;
 /// Makes operator new work again. Returns the number of allocations since fail_new_of_all_threads.
 long stop_failing_new() noexcept;
 /// Returns the number of allocations that exist.

@@ -32,4 +32,12 @@ inline options small_staging() {
   return {.staging_limit = 64 << 10, .staging_block = 16 << 10, .staging_chunk = 4 << 10};
 }
 
+/// The same, and copies on streams are staged by values.
+inline options small_value_staging() {
+  options result = small_staging();
+  result.stream_staging = stream_staging_method::values;
+  result.copy_threads = 3;
+  return result;
+}
+
 }  // namespace roc::test

@@ -14,22 +14,18 @@
 #include "platform/call.hpp"
 #include "support/environment.hpp"
 #include "support/gate.hpp"
+#include "support/numbered_bytes.hpp"
 #include "support/options.hpp"
 
 namespace {
 
+using roc::test::bytes;
 using roc::test::gate;
-using bytes = std::vector<std::uint8_t>;
+using roc::test::numbered;
 
 roc::test::program_options const options_of_tests([]() -> roc::options {
   return {.staging_limit = 4096, .staging_block = 4096, .staging_chunk = 4096};
 });
-
-bytes numbered(std::size_t count) {
-  bytes result(count);
-  for (std::size_t i = 0; i != count; ++i) result[i] = static_cast<std::uint8_t>(1 + i * 7);
-  return result;
-}
 
 // The first test, because later ones use the streams that it fails to create.
 TEST(MinimalStaging, FirstAuxiliaryStreamIsKeptIfTheSecondFails) {

@@ -6,64 +6,35 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <future>
 #include <memory>
-#include <string_view>
 #include <vector>
 
 #include "copy/staging/staged_copy.hpp"
 #include "copy/staging/staging_pool.hpp"
 #include "copy/staging/stream_ordered_staging.hpp"
 #include "platform/call.hpp"
+#include "support/call_counter.hpp"
 #include "support/environment.hpp"
 #include "support/gate.hpp"
+#include "support/numbered_bytes.hpp"
 #include "support/options.hpp"
 
 namespace {
 
+using roc::test::bytes;
+using roc::test::call_counter;
 using roc::test::gate;
+using roc::test::numbered;
 using roc::transfer::copy_kind;
-using bytes = std::vector<std::uint8_t>;
 
-// Many chunks even for copies of little data.
-roc::test::program_options const options_of_tests([]() -> roc::options {
-  roc::options result = roc::test::small_staging();
-  result.stream_staging = roc::stream_staging_method::values;
-  result.copy_threads = 3;
-  return result;
-});
+roc::test::program_options const options_of_tests(roc::test::small_value_staging);
 
 constexpr std::size_t length = 100'000;
 
-bytes numbered(std::size_t count, unsigned seed) {
-  bytes result(count);
-  for (std::size_t i = 0; i != count; ++i) {
-    result[i] = static_cast<std::uint8_t>(seed + i * 7 + i / 256);
-  }
-  return result;
-}
-
-std::atomic<unsigned> value_waits = 0;
-
-// Counts the waits for values in a scope.
-class value_wait_counter {
- public:
-  value_wait_counter() {
-    value_waits = 0;
-    previous_ = roc::platform::set_call_hook([](roc::platform::call_record const& record) {
-      if (record.name == std::string_view("hipStreamWaitValue64")) ++value_waits;
-    });
-  }
-  ~value_wait_counter() { roc::platform::set_call_hook(previous_); }
-  value_wait_counter(value_wait_counter const&) = delete;
-  value_wait_counter& operator=(value_wait_counter const&) = delete;
-
- private:
-  roc::platform::call_hook previous_;
-};
+constexpr char const* value_wait = "hipStreamWaitValue64";
 
 // Returns true if copies to and from an array of its own, without a stream, are right until `ends`
 // returns true.
@@ -112,19 +83,21 @@ bool download(roc::device_array<std::uint8_t> const& source, bytes& destination)
 TEST(OppositeCopies, AreStagedByValues) {
   roc::device_array<std::uint8_t> const array({length});
   ASSERT_TRUE(upload(numbered(length, 1), array));  // finds out whether the device can wait
-  value_wait_counter const counted;
+  call_counter const value_waits(value_wait);
   auto const end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  auto const ends = [=] { return value_waits != 0 || std::chrono::steady_clock::now() > end; };
+  auto const ends = [&] {
+    return value_waits.count() != 0 || std::chrono::steady_clock::now() > end;
+  };
   auto uploads = std::async(std::launch::async, [&] { return copies_are_right(true, 1, ends); });
   EXPECT_TRUE(copies_are_right(false, 2, ends));
   EXPECT_TRUE(uploads.get());
-  EXPECT_NE(0u, value_waits);
+  EXPECT_NE(0, value_waits.count());
 }
 
 TEST(OppositeCopies, CopiesInOneDirectionUseNoValues) {
   bytes const source = numbered(length, 1);
   roc::device_array<std::uint8_t> const array({length});
-  value_wait_counter const counted;
+  call_counter const value_waits(value_wait);
   for (int i = 0; i != 3; ++i) array.copy_to_device(source);
   auto const copy_often = [&] {
     for (int i = 0; i != 20; ++i) {
@@ -137,11 +110,11 @@ TEST(OppositeCopies, CopiesInOneDirectionUseNoValues) {
   auto others = std::async(std::launch::async, copy_often);
   EXPECT_TRUE(copy_often());
   EXPECT_TRUE(others.get());
-  EXPECT_EQ(0u, value_waits);
+  EXPECT_EQ(0, value_waits.count());
 }
 
 TEST(OppositeCopies, UseNoValuesIfTheOptionSaysSo) {
-  value_wait_counter const counted;
+  call_counter const value_waits(value_wait);
   auto const end = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
   auto const copies = [&](bool are_uploads) {
     roc::scoped_options const scope({.stream_staging = roc::stream_staging_method::host_functions});
@@ -150,7 +123,7 @@ TEST(OppositeCopies, UseNoValuesIfTheOptionSaysSo) {
   auto uploads = std::async(std::launch::async, [&] { return copies(true); });
   EXPECT_TRUE(copies(false));
   EXPECT_TRUE(uploads.get());
-  EXPECT_EQ(0u, value_waits);
+  EXPECT_EQ(0, value_waits.count());
 }
 
 TEST(OppositeCopies, TransferByValuesIsCompleteOnReturn) {
@@ -188,9 +161,9 @@ TEST(OppositeCopies, ManyThreadsCopyInBothDirections) {
   for (auto& result : results) EXPECT_TRUE(result.get());
   // No copy counts any more.
   roc::device_array<std::uint8_t> const array({length});
-  value_wait_counter const counted;
+  call_counter const value_waits(value_wait);
   array.copy_to_device(numbered(length, 1));
-  EXPECT_EQ(0u, value_waits);
+  EXPECT_EQ(0, value_waits.count());
 }
 
 // If no wait of HIP succeeds, the device must not wait for the CPU's part of the transfer, which

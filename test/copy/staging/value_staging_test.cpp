@@ -28,6 +28,7 @@
 #include "platform/call.hpp"
 #include "support/environment.hpp"
 #include "support/gate.hpp"
+#include "support/numbered_bytes.hpp"
 #include "support/options.hpp"
 
 namespace {
@@ -47,26 +48,13 @@ extern "C" int pthread_create(pthread_t* thread, pthread_attr_t const* attribute
 
 namespace {
 
+using roc::test::bytes;
 using roc::test::gate;
-using bytes = std::vector<std::uint8_t>;
+using roc::test::numbered;
 
-// Many chunks even for copies of little data.
-roc::test::program_options const options_of_tests([]() -> roc::options {
-  roc::options result = roc::test::small_staging();
-  result.stream_staging = roc::stream_staging_method::values;
-  result.copy_threads = 3;
-  return result;
-});
+roc::test::program_options const options_of_tests(roc::test::small_value_staging);
 
 constexpr std::size_t length = 100'000;
-
-bytes numbered(std::size_t count, unsigned seed) {
-  bytes result(count);
-  for (std::size_t i = 0; i != count; ++i) {
-    result[i] = static_cast<std::uint8_t>(seed + i * 7 + i / 256);
-  }
-  return result;
-}
 
 // Never destroyed: a worker thread that is starting may still call the hook when the process ends.
 struct recorded_calls {
