@@ -245,8 +245,8 @@ void submit(detail::batch_storage* storage, stream_ref const* stream, detail::so
       first = end;
     }
   } catch (...) {
-    // The work of earlier groups may be pending. They may have left another device current, as in
-    // complete_operation.
+    // The work of earlier groups may be pending. Another device may be current: a failed
+    // hipSetDevice can keep a copy between devices from restoring this one.
     if (stream != nullptr) runtime::synchronize_quietly(*stream, device);
     throw;
   }

@@ -130,6 +130,10 @@ void order_after_host_uses(operation const& op, stream_ref stream);
 /// Records the uses of host memory by work that has been enqueued on `stream`. Throws roc::error.
 void record_host_uses(operation const& op, stream_ref stream);
 
+/// Makes the device current again after work between two devices: if hipSetDevice fails twice, the
+/// work can end with the other one current. Does nothing if both are the same. Throws roc::error.
+void restore_device_of_work(int device, int first, int second);
+
 /// Throws roc::error if captured work cannot use the host memory, because it is pageable: its bytes
 /// would be those of the capture, or nothing would be known of its lifetime.
 void check_capturable(base::byte_range range, bool is_untracked);
@@ -159,11 +163,12 @@ void enqueue_operation(operation const& op, stream_ref const& stream, Work const
     memory::device_use const device_use(stream, work_device, op.device_memory[0],
                                         op.device_memory[1], op.records);
     work(stream);
+    restore_device_of_work(work_device, device, source_device);
     if (graph == nullptr) record_host_uses(op, stream);
     runtime::record_work(stream);
   } catch (...) {
     detail::enqueue_failure_scope::run_innermost();
-    // The work may have left another device current, as in complete_operation.
+    // Another device may be current: see restore_device_of_work.
     runtime::synchronize_quietly(stream, work_device);
     throw;
   }
@@ -189,9 +194,7 @@ void complete_operation(operation const& op, Work const& work) {
   order_after_earlier_work(op, device);
   try {
     work(default_stream);
-    std::optional<runtime::on_device> again;
-    // The work may have left the other device current, if this one could not be restored.
-    if (source_device != device) again.emplace(device);
+    restore_device_of_work(device, device, source_device);
     if (op.uses_default_stream) runtime::synchronize(default_stream);
   } catch (...) {
     if (op.uses_default_stream) runtime::synchronize_quietly(default_stream, device);

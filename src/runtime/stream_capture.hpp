@@ -119,6 +119,7 @@ inline bool is_captured(stream_ref stream) noexcept {
 bool is_captured_by_hip(stream_ref stream);
 
 /// Returns true if the stream is captured, and then marks the capture as failed: see set_failed.
+/// Returns false, after logging, if HIP cannot tell.
 inline bool fail_capture(stream_ref stream) noexcept {
   return capture_detail::is_any_active() && capture_detail::fail(stream);
 }

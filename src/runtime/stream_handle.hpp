@@ -29,12 +29,14 @@ int device_for(stream_ref stream, int first, int second);
 
 /// Blocks until the stream is idle, after an error: work that was enqueued before the error must
 /// not access memory that the caller frees next. `device` is that of the default stream, or -1: the
-/// current one. If the stream cannot be awaited, blocks until its device is idle, unless a graph is
-/// captured meanwhile. Logs errors of HIP. Returns false, after logging what that means, if work
-/// may still be pending, also because the device of a default stream or per-thread stream cannot be
-/// made current: memory of the library that it uses must then not be used again or freed before
-/// wait_for_abandoned_work has succeeded. Does nothing and returns true for a stream that was moved
-/// from or destroyed.
+/// current one. If the stream cannot be awaited, blocks until its device is idle, unless the device
+/// cannot be made current or a graph is captured meanwhile. A default stream or per-thread stream
+/// cannot be awaited if its device cannot be made current. Logs errors of HIP.
+///
+/// Returns false, after logging what that means, if work may still be pending: memory of the
+/// library that it uses must then not be used again or freed before wait_for_abandoned_work has
+/// succeeded. Does nothing and returns true for a stream that was moved from or destroyed. Returns
+/// true for a captured stream, whose capture it marks as failed.
 bool synchronize_quietly(stream_ref stream, int device = -1) noexcept;
 /// How often a wait has failed that no other wait replaced: see has_abandoned_work.
 inline std::atomic<std::uint64_t> abandoned_waits = 0;

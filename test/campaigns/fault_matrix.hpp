@@ -281,8 +281,7 @@ class context {
     }
   }
 
-  /// Returns true if nothing fails in this run, so that the library has no reason to work in
-  /// another way than the scenario wants.
+  /// Returns true if nothing fails in this run.
   bool is_faultless() const { return fault_.kind == fault_kind::none; }
   std::string const& finding() const { return finding_; }
   bool has_thrown() const { return has_thrown_; }

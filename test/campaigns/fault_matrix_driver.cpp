@@ -10,8 +10,8 @@
 //   fault_matrix --part 2/5           one of five disjoint parts, which have all cases together
 //   fault_matrix --counts FILE        reads how often the scenarios use what can fail, or writes it
 //                                     if there is no such file: parts agree in mode threaded, too.
-//                                     The file is that of one mode; it serves all parts, and
-//                                     selections of the scenarios and states that wrote it.
+//                                     The file belongs to one mode. It serves all parts, and
+//                                     any --scenario and --state within those it was written for.
 //   fault_matrix --scenario "map" --fault hipEventRecord:3:later --state warm
 //
 // A scenario runs `warm`, in a process that has run it before, with the fault in its calls; and

@@ -195,7 +195,7 @@ TEST_F(SynchronizeQuietly, WaitForStreamAbandonsWorkIfTheDeviceCannotBeMadeCurre
   EXPECT_TRUE(runtime::has_abandoned_work());
 }
 
-// Pinned memory that a wait has failed for is kept: it must not be freed while work uses it.
+// Host memory is leaked, not freed, while work that could not be awaited may use it.
 TEST_F(SynchronizeQuietly, HostMemoryIsKeptAfterAFailedWait) {
   static std::atomic<int> leaks;
   leaks = 0;

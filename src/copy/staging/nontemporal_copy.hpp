@@ -12,11 +12,11 @@
 
 namespace roc::transfer {
 
-/// Copies are unpacked with non-temporal stores if they and the copies that are pending at the same
-/// time have so many bytes together. The stores save the read for ownership: a third of the memory
-/// traffic. Less data stays in cache for the program that reads it next. On an H100, 64 MiB to
-/// the host ran at 45 GB/s without them and at 48 with them; on an H200, tiles of 8 MiB in both
-/// directions at 48 and 58.
+/// A copy is unpacked with non-temporal stores if it and the copies that are pending in the other
+/// direction have at least this many bytes in total. The stores save the read for ownership: a
+/// third of the memory traffic. In return, less of the data is in cache when the program reads it.
+/// On an H100, 64 MiB to the host ran at 45 GB/s without them and at 48 with them; on an H200,
+/// tiles of 8 MiB in both directions at 48 and 58.
 inline constexpr std::size_t min_nontemporal_unpack_bytes = std::size_t{32} << 20;
 
 /// The largest copy that is packed with non-temporal stores. Up to this size, normally stored data
@@ -25,25 +25,26 @@ inline constexpr std::size_t min_nontemporal_unpack_bytes = std::size_t{32} << 2
 /// of larger copies has left the caches by then.
 inline constexpr std::size_t max_nontemporal_pack_bytes = std::size_t{64} << 20;
 
-/// The largest copy that is packed with non-temporal stores if other copies of min_busy_bytes are
-/// pending. They need the host's memory too, and a non-temporal store takes more of its bandwidth
-/// than a store to a cache from which the engine reads. On an H200, tiles of 32 MiB in both
-/// directions ran at 59 GB/s with non-temporal stores and at 69 without, but tiles of 8 MiB at 58
-/// and 47.
+/// The largest copy that is packed with non-temporal stores while min_busy_bytes are pending in the
+/// other direction. They need the host's memory too, and a non-temporal store takes more of its
+/// bandwidth than a store to a cache from which the engine reads. On an H200, tiles of 32 MiB in
+/// both directions ran at 59 GB/s with non-temporal stores and at 70 without, but tiles of 8 MiB at
+/// 58 and 47.
 inline constexpr std::size_t max_nontemporal_pack_bytes_if_busy = std::size_t{16} << 20;
+/// The least bytes in the other direction with which max_nontemporal_pack_bytes_if_busy applies.
 inline constexpr std::size_t min_busy_bytes = std::size_t{32} << 20;
 
 /// Returns true if a copy is packed with non-temporal stores.
-/// @param pending_bytes those of other copies that are pending at the same time.
-inline bool is_packed_nontemporally(std::size_t bytes, std::size_t pending_bytes) noexcept {
-  bool const is_busy = pending_bytes >= min_busy_bytes;
+/// @param opposite_bytes those pending in the other direction: see min_busy_bytes.
+inline bool is_packed_nontemporally(std::size_t bytes, std::size_t opposite_bytes) noexcept {
+  bool const is_busy = opposite_bytes >= min_busy_bytes;
   return bytes <= (is_busy ? max_nontemporal_pack_bytes_if_busy : max_nontemporal_pack_bytes);
 }
 
 /// Returns true if a copy is unpacked with non-temporal stores.
-/// @param pending_bytes those of other copies that are pending at the same time.
-inline bool is_unpacked_nontemporally(std::size_t bytes, std::size_t pending_bytes) noexcept {
-  return bytes + pending_bytes >= min_nontemporal_unpack_bytes;
+/// @param opposite_bytes those pending in the other direction: see min_busy_bytes.
+inline bool is_unpacked_nontemporally(std::size_t bytes, std::size_t opposite_bytes) noexcept {
+  return bytes + opposite_bytes >= min_nontemporal_unpack_bytes;
 }
 
 /// The shortest run that is copied with non-temporal stores: a shorter run has too large a share of

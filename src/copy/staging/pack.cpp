@@ -107,10 +107,10 @@ void copy_rows_nontemporal(std::byte* to, std::ptrdiff_t to_step, std::byte cons
 }  // namespace
 
 void pack(layout::canonical_layout const& canonical, layout::packed_range range, std::byte* packed,
-          std::size_t pending_bytes) noexcept {
+          std::size_t opposite_bytes) noexcept {
   std::ptrdiff_t const step = layout::inner_step(canonical, layout::side::source);
   bool const nontemporal = canonical.run >= min_nontemporal_run_bytes &&
-                           is_packed_nontemporally(canonical.bytes(), pending_bytes);
+                           is_packed_nontemporally(canonical.bytes(), opposite_bytes);
   layout::for_each_row(
       canonical, range,
       [&](std::ptrdiff_t source, std::ptrdiff_t, std::size_t offset, layout::rows rows) {
@@ -125,10 +125,10 @@ void pack(layout::canonical_layout const& canonical, layout::packed_range range,
 }
 
 void unpack(layout::canonical_layout const& canonical, layout::packed_range range,
-            std::byte const* packed, std::size_t pending_bytes) noexcept {
+            std::byte const* packed, std::size_t opposite_bytes) noexcept {
   std::ptrdiff_t const step = layout::inner_step(canonical, layout::side::destination);
   bool const nontemporal = canonical.run >= min_nontemporal_run_bytes &&
-                           is_unpacked_nontemporally(canonical.bytes(), pending_bytes);
+                           is_unpacked_nontemporally(canonical.bytes(), opposite_bytes);
   layout::for_each_row(
       canonical, range,
       [&](std::ptrdiff_t, std::ptrdiff_t destination, std::size_t offset, layout::rows rows) {

@@ -11,15 +11,15 @@ namespace roc::transfer {
 
 /// Copies the bytes `range` of the source, in linear order, to contiguous memory at `packed`. The
 /// source must be host memory.
-/// @param pending_bytes those of other copies that are pending at the same time.
+/// @param opposite_bytes those pending in the other direction: see nontemporal_copy.hpp.
 void pack(layout::canonical_layout const& canonical, layout::packed_range range, std::byte* packed,
-          std::size_t pending_bytes = 0) noexcept;
+          std::size_t opposite_bytes = 0) noexcept;
 
 /// Copies contiguous memory at `packed` to the bytes `range` of the destination, in linear order.
 /// The destination must be host memory. Bytes in gaps are not touched.
-/// @param pending_bytes those of other copies that are pending at the same time.
+/// @param opposite_bytes those pending in the other direction: see nontemporal_copy.hpp.
 void unpack(layout::canonical_layout const& canonical, layout::packed_range range,
-            std::byte const* packed, std::size_t pending_bytes = 0) noexcept;
+            std::byte const* packed, std::size_t opposite_bytes = 0) noexcept;
 
 /// Copies the whole source to the destination; both must be host memory.
 void copy_on_host(layout::canonical_layout const& canonical) noexcept;

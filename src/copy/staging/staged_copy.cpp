@@ -47,7 +47,7 @@ std::size_t inner_bytes(std::size_t chunk_bytes) { return aligned(chunk_bytes / 
 // the same reason: a chunk is complete only after its last task. The smallest chunk, 512 KiB, is an
 // estimate: smaller ones cost more calls, with larger ones less of a small copy overlaps. The
 // library's prototype (one H100) used 1 to 2 MiB for 64 MiB; smaller copies need smaller chunks.
-staged_copy staged_copy::for_parallel_packing(plan const& p, std::size_t pending_bytes) {
+staged_copy staged_copy::for_parallel_packing(plan const& p, std::size_t opposite_bytes) {
   constexpr std::size_t target_chunks = 4;
   constexpr std::size_t target_tasks = 8;
   constexpr std::size_t min_task_bytes = std::size_t{64} << 10;
@@ -55,7 +55,7 @@ staged_copy staged_copy::for_parallel_packing(plan const& p, std::size_t pending
       limited_chunk_bytes(p.canonical.bytes() / target_chunks, std::size_t{512} << 10);
   std::size_t const task = std::max(chunk / target_tasks, std::min(min_task_bytes, chunk / 2));
   staged_copy result(p, chunk, aligned(task), true);
-  result.pending_bytes_ = pending_bytes;
+  result.opposite_bytes_ = opposite_bytes;
   return result;
 }
 
@@ -71,11 +71,11 @@ staged_copy staged_copy::for_stream_order(plan const& p) {
   return {p, chunk, task_bytes, false};
 }
 
-staged_copy staged_copy::for_value_staging(plan const& p, std::size_t pending_bytes) {
+staged_copy staged_copy::for_value_staging(plan const& p, std::size_t opposite_bytes) {
   std::size_t const chunk = limited_chunk_bytes(p.canonical.bytes() / value_staging::target_chunks,
                                                 value_staging::min_chunk_bytes);
   staged_copy result(p, chunk, value_staging::task_bytes, true);
-  result.pending_bytes_ = pending_bytes;
+  result.opposite_bytes_ = opposite_bytes;
   return result;
 }
 
@@ -122,13 +122,13 @@ std::size_t staged_copy::task_count(std::size_t chunk) const noexcept {
 
 void staged_copy::pack(std::size_t chunk, std::size_t task, std::byte* data) const noexcept {
   transfer::pack(plan_.canonical, task_range(chunk, task), data + task * task_bytes_,
-                 pending_bytes_);
+                 opposite_bytes_);
 }
 
 void staged_copy::unpack(std::size_t chunk, std::size_t task,
                          std::byte const* data) const noexcept {
   transfer::unpack(plan_.canonical, task_range(chunk, task), data + task * task_bytes_,
-                   pending_bytes_);
+                   opposite_bytes_);
 }
 
 bool staged_copy::enqueue_upload(std::size_t chunk, staging_slot const& slot,

@@ -15,15 +15,15 @@ namespace roc::transfer {
 class staged_copy final : public staged_work {
  public:
   /// Divides the copy into chunks whose tasks run in parallel (parallel_staging.hpp).
-  /// @param pending_bytes those of other copies that are pending at the same time.
-  static staged_copy for_parallel_packing(plan const& p, std::size_t pending_bytes = 0);
+  /// @param opposite_bytes those pending in the other direction: see nontemporal_copy.hpp.
+  static staged_copy for_parallel_packing(plan const& p, std::size_t opposite_bytes = 0);
   /// Divides the copy into fewer, larger chunks that are processed in the order of a stream
   /// (stream_ordered_staging.hpp).
   static staged_copy for_stream_order(plan const& p);
   /// Divides the copy into chunks that the device and the threads of the library process in turns,
   /// in the order of a stream (staging_driver.hpp).
-  /// @param pending_bytes those of other copies that are pending at the same time.
-  static staged_copy for_value_staging(plan const& p, std::size_t pending_bytes = 0);
+  /// @param opposite_bytes those pending in the other direction: see nontemporal_copy.hpp.
+  static staged_copy for_value_staging(plan const& p, std::size_t opposite_bytes = 0);
 
   std::size_t chunk_count() const noexcept override { return chunk_count_; }
   std::size_t data_bytes(std::size_t chunk) const noexcept override;
@@ -47,7 +47,7 @@ class staged_copy final : public staged_work {
   std::size_t task_bytes_;
   std::size_t taper_bytes_ = 0;  // in the smaller chunks at each end; 0: no chunk is tapered
   std::size_t chunk_count_ = 1;
-  std::size_t pending_bytes_ = 0;
+  std::size_t opposite_bytes_ = 0;
 };
 
 }  // namespace roc::transfer

@@ -83,6 +83,7 @@ staging_driver::ticket staging_driver::add(driven_transfer const& transfer) {
   entry.max_threads = base::options().copy_threads + 1;  // the workers and the driver's thread
   std::lock_guard const lock(mutex_);
   entry.id = ++last_ticket_;
+  pending_bytes_[entry.is_upload] += entry.bytes;
   transfers_.splice(transfers_.end(), added);
   added_.notify_one();
   return last_ticket_;
@@ -94,13 +95,6 @@ bool staging_driver::has_transfers(bool are_uploads) {
                      [=](pending_transfer const& item) { return item.is_upload == are_uploads; });
 }
 
-std::size_t staging_driver::pending_bytes() {
-  std::lock_guard const lock(mutex_);
-  std::size_t bytes = 0;
-  for (pending_transfer const& item : transfers_) bytes += item.bytes;
-  return bytes;
-}
-
 void staging_driver::withdraw(ticket transfer, bool releases_waits) noexcept {
   transfer_list removed;
   std::shared_ptr<staged_work const> work;
@@ -109,7 +103,11 @@ void staging_driver::withdraw(ticket transfer, bool releases_waits) noexcept {
   auto const entry = std::find_if(transfers_.begin(), transfers_.end(),
                                   [=](auto const& item) { return item.id == transfer; });
   if (entry == transfers_.end()) return;
-  entry->is_withdrawn = true;
+  if (!entry->is_withdrawn) {
+    entry->is_withdrawn = true;
+    pending_bytes_[entry->is_upload] -= entry->bytes;
+    if (entry->next_task != 0) --begun_chunks_;
+  }
   while (entry->running != 0) {
     lock.unlock();
     backoff.pause();
@@ -152,13 +150,17 @@ std::size_t staging_driver::ready_chunks(pending_transfer const& transfer) noexc
 staging_driver::transfer_list::iterator staging_driver::find_ready_locked() noexcept {
   auto found = transfers_.end();
   for (auto item = transfers_.begin(); item != transfers_.end(); ++item) {
+    bool const is_begun = item->next_task != 0;
     bool const is_preferred = item->is_upload == prefers_uploads_;
-    if (!is_preferred && found != transfers_.end()) continue;
+    bool const is_better =
+        found == transfers_.end() || (is_preferred && found->is_upload != prefers_uploads_);
+    if (!is_begun && !is_better) continue;
     bool const is_ready = !item->is_withdrawn && item->running != item->max_threads &&
                           item->next_chunk < ready_chunks(*item);
     if (!is_ready) continue;
     found = item;
-    if (is_preferred) break;
+    // The other chunks wait: a chunk is of use only after its last task.
+    if (is_begun || (is_preferred && begun_chunks_ == 0)) break;
   }
   return found;
 }
@@ -170,7 +172,9 @@ staging_driver::task staging_driver::begin_task_locked(transfer_list::iterator t
     transfer->unfinished_tasks[begun.chunk % transfer->slot_count] = task_count;
   }
   ++transfer->running;
+  if (begun.index == 0) ++begun_chunks_;
   if (++transfer->next_task == task_count) {
+    --begun_chunks_;
     transfer->next_task = 0;
     ++transfer->next_chunk;
     prefers_uploads_ = !transfer->is_upload;
@@ -198,6 +202,7 @@ void staging_driver::end_task_locked(task const& ended, transfer_list& complete)
   std::atomic_ref<std::uint64_t>(transfer.counters->cpu)
       .store(transfer.cpu_done(transfer.finished_chunks - 1), std::memory_order_release);
   if (transfer.finished_chunks == transfer.chunk_count) {
+    pending_bytes_[transfer.is_upload] -= transfer.bytes;
     complete.splice(complete.end(), transfers_, ended.transfer);
     release_waits_locked(complete);
   }

@@ -55,11 +55,12 @@ struct driven_transfer {
 /// packs and unpacks together with the thread pool. Allocates no memory while it does so, and calls
 /// no function of HIP, which may hold a lock of the runtime until a pending transfer is complete.
 ///
-/// Of the transfers of one direction whose next chunk can begin, the one that was added first is
-/// served, until it has had its turn, value_staging::turn_bytes; then it comes last. So the copies
-/// of a pipeline on several streams end one after the other. If all were served at once, they would
-/// all be copied to the device at the same time, and back at the same time, while the link can do
-/// both. Chunks of the two directions alternate. A transfer whose stream is busy delays no other.
+/// In each direction, the first transfer of the list that has a ready task is served; after
+/// value_staging::turn_bytes it moves to the end of the list. So the copies of a pipeline on
+/// several streams end one after the other. If they took turns by chunks, all uploads would end
+/// together, and then all downloads: the link would be used in one direction at a time. If both
+/// directions have ready tasks, their chunks alternate. A transfer whose stream is busy delays no
+/// other.
 ///
 /// On pages of its own, for the reason that thread_pool is.
 class alignas(4096) staging_driver {
@@ -78,8 +79,9 @@ class alignas(4096) staging_driver {
   ticket add(driven_transfer const& transfer);
   /// Returns true if a transfer to the device, or from the device, is not complete.
   bool has_transfers(bool are_uploads);
-  /// Returns the bytes of the transfers that are not complete.
-  std::size_t pending_bytes();
+  /// Returns the bytes of the transfers to the device, or from the device, that are neither
+  /// complete nor withdrawn. Takes no lock.
+  std::size_t pending_bytes(bool are_uploads) const noexcept { return pending_bytes_[are_uploads]; }
   /// Ends the CPU's part of a transfer, if it is not complete. On return no thread accesses the
   /// caller's memory for this transfer. Waits for tasks that run, not for the device. If
   /// `releases_waits` is true, the device's waits for the transfer end too, after earlier transfers
@@ -125,10 +127,11 @@ class alignas(4096) staging_driver {
 
   // Returns how many chunks the CPU may have begun, as the device's counter says.
   static std::size_t ready_chunks(pending_transfer const& transfer) noexcept;
-  // Returns a transfer of which a task can begin now, or end().
+  // Returns the transfer of which a task is to begin now, or end(): one with a chunk of which some
+  // tasks have begun, else the first of the preferred direction, else the first of the other one.
   transfer_list::iterator find_ready_locked() noexcept;
   // Begins the next task of the transfer. After the last task of a chunk, the other direction is
-  // preferred.
+  // preferred, and a transfer that has had its turn moves to the end.
   task begin_task_locked(transfer_list::iterator transfer) noexcept;
   // Ends a task; announces the chunks that are complete. Moves the transfer to `complete` if it is.
   void end_task_locked(task const& ended, transfer_list& complete) noexcept;
@@ -141,9 +144,11 @@ class alignas(4096) staging_driver {
   thread_pool& threads_;
   std::mutex mutex_;               // guards the members below
   std::condition_variable added_;  // a transfer was added
-  transfer_list transfers_;        // in the order in which they are served
-  bool prefers_uploads_ = false;   // of the transfers that can begin a chunk
+  transfer_list transfers_;        // in the order of preference within each direction
+  bool prefers_uploads_ = false;   // which direction is served next if both have a ready task
+  std::size_t begun_chunks_ = 0;   // of which some tasks have begun and others have not
   ticket last_ticket_ = 0;
+  std::array<std::atomic<std::size_t>, 2> pending_bytes_{};  // by is_upload; written with the lock
   std::atomic<bool> is_started_ = false;      // written with mutex_ held
   std::atomic<bool> has_ready_task_ = false;  // the result of the last search for a task
 };

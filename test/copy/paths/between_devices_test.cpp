@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <numeric>
@@ -381,12 +382,12 @@ class set_device_failures {
  private:
   static void plan_next(roc::platform::call_record const& record) {
     if (!record.injected || std::string_view(record.name) != "hipSetDevice") return;
-    char const* const next = --left != 0 ? "hipSetDevice" : later;
+    char const* const next = --left != 0 ? "hipSetDevice" : later.load();
     if (next != nullptr) roc::platform::fail_call(next, 1, hipErrorLaunchFailure);
   }
 
-  static inline unsigned left = 0;
-  static inline char const* later = nullptr;
+  static inline std::atomic<unsigned> left = 0;
+  static inline std::atomic<char const*> later = nullptr;
   roc::platform::call_hook const previous_hook_;
 };
 
@@ -444,6 +445,9 @@ TEST_F(BetweenDevices, DefaultStreamIsAwaitedIfTheOtherDeviceStaysCurrent) {
       }
     }
     failed_calls += has_failed;
+    if (!has_failed) {
+      EXPECT_EQ(device, roc::device().ordinal());
+    }
     if (has_failed || !std::string_view(name).ends_with("stream")) {
       // Different values, so that a copy that is still pending changes one of the arrays.
       overwrite(target, 0x11);

@@ -56,13 +56,20 @@ std::vector<std::byte> pack_all(staged_copy const& work, std::size_t run) {
   return all;
 }
 
+// Returns the bytes of the rows on the host.
+std::vector<std::byte> bytes_of(rows_at_pitch const& rows) {
+  std::size_t const run = rows.canonical.run;
+  std::vector<std::byte> bytes;
+  for (std::size_t row = 0; row != rows.canonical.axes[0].extent; ++row) {
+    auto const begin = rows.host.begin() + static_cast<std::ptrdiff_t>(2 * row * run);
+    bytes.insert(bytes.end(), begin, begin + static_cast<std::ptrdiff_t>(run));
+  }
+  return bytes;
+}
+
 void check(std::size_t run, std::size_t count) {
   rows_at_pitch const rows(run, count);
-  std::vector<std::byte> expected;
-  for (std::size_t row = 0; row != count; ++row) {
-    auto const begin = rows.host.begin() + static_cast<std::ptrdiff_t>(2 * row * run);
-    expected.insert(expected.end(), begin, begin + static_cast<std::ptrdiff_t>(run));
-  }
+  std::vector<std::byte> const expected = bytes_of(rows);
   EXPECT_TRUE(expected == pack_all(staged_copy::for_parallel_packing(rows.plan()), run))
       << count << " rows of " << run;
   EXPECT_TRUE(expected == pack_all(staged_copy::for_stream_order(rows.plan()), run))
@@ -95,17 +102,16 @@ TEST_P(StagedCopy, RowsOfAnyLengthArePacked) {
   for (std::size_t run = 1; run != 140; ++run) check(run, 30);
 }
 
-// The CPU uses other instructions then.
-TEST(LargeStagedCopy, OtherPendingCopiesChangeNoByte) {
+// They select the kind of stores.
+TEST(LargeStagedCopy, OppositeBytesChangeNoByte) {
   constexpr std::size_t run = 8192;
   rows_at_pitch rows(run, roc::transfer::max_nontemporal_pack_bytes_if_busy / run + 1);
-  std::vector<std::byte> const expected =
-      pack_all(staged_copy::for_value_staging(rows.plan()), run);
-  for (std::size_t const pending : {std::size_t{0}, roc::transfer::min_busy_bytes}) {
-    auto const packed = pack_all(staged_copy::for_value_staging(rows.plan(), pending), run);
-    EXPECT_TRUE(expected == packed) << pending;
-    auto const parallel = pack_all(staged_copy::for_parallel_packing(rows.plan(), pending), run);
-    EXPECT_TRUE(expected == parallel) << pending;
+  std::vector<std::byte> const expected = bytes_of(rows);
+  for (std::size_t const opposite : {std::size_t{0}, roc::transfer::min_busy_bytes}) {
+    auto const packed = pack_all(staged_copy::for_value_staging(rows.plan(), opposite), run);
+    EXPECT_TRUE(expected == packed) << opposite;
+    auto const parallel = pack_all(staged_copy::for_parallel_packing(rows.plan(), opposite), run);
+    EXPECT_TRUE(expected == parallel) << opposite;
 
     std::vector<std::byte> const before = rows.host;
     std::vector<std::byte> host(rows.host.size());
@@ -118,7 +124,7 @@ TEST(LargeStagedCopy, OtherPendingCopiesChangeNoByte) {
     plan.canonical.source = rows.packed.data();
     plan.canonical.destination = host.data();
     std::swap(plan.canonical.axes[0].source, plan.canonical.axes[0].destination);
-    auto const work = staged_copy::for_value_staging(plan, pending);
+    auto const work = staged_copy::for_value_staging(plan, opposite);
     std::size_t done = 0;
     for (std::size_t chunk = 0; chunk != work.chunk_count(); ++chunk) {
       for (std::size_t task = 0; task != work.task_count(chunk); ++task) {
@@ -126,7 +132,7 @@ TEST(LargeStagedCopy, OtherPendingCopiesChangeNoByte) {
       }
       done += work.data_bytes(chunk);
     }
-    EXPECT_TRUE(before == host) << pending;
+    EXPECT_TRUE(before == host) << opposite;
   }
 }
 

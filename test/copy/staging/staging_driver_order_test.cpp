@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The order in which the driver serves transfers. One thread runs all tasks, and each chunk is one
-// task, so that the order is known.
+// The order in which the driver serves transfers. One thread runs all tasks, so that the order is
+// known.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -25,22 +25,22 @@ using roc::transfer::staging_slot;
 
 constexpr std::size_t chunks = 4;
 
-// The names of the transfers whose chunks were packed or unpacked, in this order.
+// The names of the transfers whose tasks have run, in this order.
 struct service_log {
   std::string served;  // written by the driver's thread
   std::atomic<std::size_t> count = 0;
-  std::atomic<bool> is_held = true;  // the first chunk of all is not complete
+  std::atomic<bool> is_held = true;  // the first task of all does not end
 };
 
 class named_work final : public roc::transfer::staged_work {
  public:
-  named_work(char name, std::size_t chunk_bytes, service_log& log)
-      : name_(name), chunk_bytes_(chunk_bytes), log_(log) {}
+  named_work(char name, std::size_t chunk_bytes, std::size_t tasks, service_log& log)
+      : name_(name), chunk_bytes_(chunk_bytes), tasks_(tasks), log_(log) {}
 
   std::size_t chunk_count() const noexcept override { return chunks; }
   std::size_t data_bytes(std::size_t) const noexcept override { return chunk_bytes_; }
   std::size_t description_bytes(std::size_t) const noexcept override { return 0; }
-  std::size_t task_count(std::size_t) const noexcept override { return 1; }
+  std::size_t task_count(std::size_t) const noexcept override { return tasks_; }
   void pack(std::size_t, std::size_t, std::byte*) const noexcept override { serve(); }
   void unpack(std::size_t, std::size_t, std::byte const*) const noexcept override { serve(); }
   bool enqueue_upload(std::size_t, staging_slot const&, bool) const override { return true; }
@@ -49,13 +49,13 @@ class named_work final : public roc::transfer::staged_work {
  private:
   void serve() const noexcept {
     log_.served.push_back(name_);
-    bool const is_held = log_.is_held;
-    ++log_.count;  // after the last chunk, the log may be destroyed
-    while (is_held && log_.is_held) std::this_thread::yield();
+    ++log_.count;
+    while (log_.is_held) std::this_thread::yield();
   }
 
   char name_;
   std::size_t chunk_bytes_;
+  std::size_t tasks_;  // of a chunk
   service_log& log_;
 };
 
@@ -74,19 +74,32 @@ class StagingDriverOrder : public testing::Test {
     }
   }
 
-  // Adds a transfer whose chunks can all begin at once.
+  // Adds a transfer whose chunks can all begin.
   void add(char name, bool is_upload, std::size_t chunk_bytes) {
+    set_ready(add_pending(name, is_upload, chunk_bytes));
+  }
+  // Adds a transfer whose chunks can begin after set_ready.
+  driven_transfer add_pending(char name, bool is_upload, std::size_t chunk_bytes,
+                              std::size_t tasks = 1) {
     progress_counters& own = counters.emplace_back();
-    driven_transfer const transfer{
-        std::make_shared<named_work>(name, chunk_bytes, log), is_upload, &own, 0, {}, chunks};
-    std::atomic_ref<std::uint64_t>(own.device).store(transfer.last_value());
+    driven_transfer const transfer{std::make_shared<named_work>(name, chunk_bytes, tasks, log),
+                                   is_upload,
+                                   &own,
+                                   0,
+                                   {},
+                                   chunks};
     roc::base::active_options options = roc::base::options();
     options.copy_threads = 0;
     roc::base::options_scope const scope(options);
     tickets_.push_back(staging_driver::instance().add(transfer));
+    return transfer;
+  }
+  void withdraw_last() { staging_driver::instance().withdraw(tickets_.back(), true); }
+  static void set_ready(driven_transfer const& transfer) {
+    std::atomic_ref<std::uint64_t>(transfer.counters->device).store(transfer.last_value());
   }
 
-  // Waits until `count` chunks were begun. Returns false if that takes a minute.
+  // Waits until `count` tasks were begun. Returns false if that takes a minute.
   bool wait_for(std::size_t count) const {
     for (int i = 0; i != 60'000 && log.count < count; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -94,11 +107,11 @@ class StagingDriverOrder : public testing::Test {
     return log.count >= count;
   }
 
-  // Returns the names in the order of service, after `count` chunks.
+  // Returns the names in the order of service, after `count` tasks.
   std::string release(std::size_t count) {
     log.is_held = false;
     bool const is_done = wait_for(count);
-    return is_done ? log.served : "too few chunks were served";
+    return is_done ? log.served : "too few tasks were served";
   }
 
   service_log log;
@@ -113,8 +126,10 @@ TEST_F(StagingDriverOrder, TransfersOfOneDirectionEndOneAfterTheOther) {
   ASSERT_TRUE(wait_for(1));
   add('b', true, 1);
   add('c', true, 1);
-  EXPECT_EQ(3u * chunks, staging_driver::instance().pending_bytes());
-  EXPECT_EQ("aaaabbbbcccc", release(3 * chunks));
+  add('d', false, 1);
+  EXPECT_EQ(3u * chunks, staging_driver::instance().pending_bytes(true));
+  EXPECT_EQ(1u * chunks, staging_driver::instance().pending_bytes(false));
+  EXPECT_EQ("adadadadbbbbcccc", release(4 * chunks));
 }
 
 TEST_F(StagingDriverOrder, DirectionsAlternate) {
@@ -127,6 +142,21 @@ TEST_F(StagingDriverOrder, DirectionsAlternate) {
       "udududud"
       "veveveve",
       release(4 * chunks));
+}
+
+// The device can begin a chunk only after its last task.
+TEST_F(StagingDriverOrder, BegunChunkIsServedFirst) {
+  driven_transfer const earlier = add_pending('a', true, 1);
+  driven_transfer const opposite = add_pending('d', false, 1);
+  set_ready(add_pending('b', true, 1, 3));
+  ASSERT_TRUE(wait_for(1));
+  set_ready(earlier);
+  set_ready(opposite);
+  EXPECT_EQ(
+      "bbb"
+      "dadadada"
+      "bbbbbbbbb",
+      release(5 * chunks));
 }
 
 // The second transfer does not wait until the first, long one is complete.
@@ -149,12 +179,25 @@ TEST_F(StagingDriverOrder, ChunksOfATurnMayBeSmall) {
 TEST_F(StagingDriverOrder, NothingIsPendingAfterTheLastChunk) {
   add('a', true, 5);
   ASSERT_TRUE(wait_for(1));
-  EXPECT_EQ(5u * chunks, staging_driver::instance().pending_bytes());
+  EXPECT_EQ(5u * chunks, staging_driver::instance().pending_bytes(true));
   EXPECT_EQ("aaaa", release(chunks));
-  for (int i = 0; i != 60'000 && staging_driver::instance().pending_bytes() != 0; ++i) {
+  for (int i = 0; i != 60'000 && staging_driver::instance().pending_bytes(true) != 0; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  EXPECT_EQ(0u, staging_driver::instance().pending_bytes());
+  EXPECT_EQ(0u, staging_driver::instance().pending_bytes(true));
+}
+
+TEST_F(StagingDriverOrder, WithdrawnTransferIsNotPending) {
+  add('a', true, 1);
+  ASSERT_TRUE(wait_for(1));
+  add_pending('b', true, 7);
+  add_pending('c', true, 3, 2);
+  EXPECT_EQ(11u * chunks, staging_driver::instance().pending_bytes(true));
+  for (int i = 0; i != 2; ++i) {
+    withdraw_last();
+    EXPECT_EQ(8u * chunks, staging_driver::instance().pending_bytes(true));
+  }
+  EXPECT_EQ("aaaa", release(chunks));
 }
 
 }  // namespace

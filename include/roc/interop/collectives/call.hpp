@@ -204,7 +204,7 @@ class collective_execution {
       } catch (...) {  // the call reports its own error
         log_late_error(
             "work of a failed collective operation may still be pending and use its arrays, "
-            "because HIP cannot wait for it; synchronize the streams before you use them");
+            "because HIP cannot wait for it; synchronize the streams before you use the arrays");
       }
     }
   }
