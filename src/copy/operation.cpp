@@ -11,8 +11,6 @@
 #include <roc/error.hpp>
 
 #include "memory/host/host_table.hpp"
-#include "platform/call.hpp"
-#include "runtime/current_device.hpp"
 
 namespace roc {
 namespace {
@@ -87,11 +85,6 @@ void order_after_earlier_work(operation const& op, int device) {
     host_table::instance().wait_for_writes(op.host_reads);
     host_table::instance().wait_for_uses(op.host_writes);
   }
-}
-
-void restore_device_of_work(int device, int first, int second) {
-  if (first == second || runtime::current_device() == device) return;
-  ROCARRAY_HIP(hipSetDevice, device);
 }
 
 void order_after_host_uses(operation const& op, stream_ref stream) {

@@ -18,6 +18,7 @@
 #include "copy/plan.hpp"
 #include "memory/device/device_use.hpp"
 #include "memory/device/graph_memory.hpp"
+#include "platform/call.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/default_stream_sync.hpp"
 #include "runtime/host_function_errors.hpp"
@@ -130,10 +131,6 @@ void order_after_host_uses(operation const& op, stream_ref stream);
 /// Records the uses of host memory by work that has been enqueued on `stream`. Throws roc::error.
 void record_host_uses(operation const& op, stream_ref stream);
 
-/// Makes the device current again after work between two devices: if hipSetDevice fails twice, the
-/// work can end with the other one current. Does nothing if both are the same. Throws roc::error.
-void restore_device_of_work(int device, int first, int second);
-
 /// Throws roc::error if captured work cannot use the host memory, because it is pageable: its bytes
 /// would be those of the capture, or nothing would be known of its lifetime.
 void check_capturable(base::byte_range range, bool is_untracked);
@@ -162,13 +159,14 @@ void enqueue_operation(operation const& op, stream_ref const& stream, Work const
   try {
     memory::device_use const device_use(stream, work_device, op.device_memory[0],
                                         op.device_memory[1], op.records);
+    unsigned const failed_before = runtime::failed_restores;
     work(stream);
-    restore_device_of_work(work_device, device, source_device);
+    if (runtime::failed_restores != failed_before) ROCARRAY_HIP(hipSetDevice, work_device);
     if (graph == nullptr) record_host_uses(op, stream);
     runtime::record_work(stream);
   } catch (...) {
     detail::enqueue_failure_scope::run_innermost();
-    // Another device may be current: see restore_device_of_work.
+    // Another device may be current: see failed_restores.
     runtime::synchronize_quietly(stream, work_device);
     throw;
   }
@@ -193,8 +191,9 @@ void complete_operation(operation const& op, Work const& work) {
   if (needs_device_guard(op, device, source_device, default_stream)) guard.emplace(device);
   order_after_earlier_work(op, device);
   try {
+    unsigned const failed_before = runtime::failed_restores;
     work(default_stream);
-    restore_device_of_work(device, device, source_device);
+    if (runtime::failed_restores != failed_before) ROCARRAY_HIP(hipSetDevice, device);
     if (op.uses_default_stream) runtime::synchronize(default_stream);
   } catch (...) {
     if (op.uses_default_stream) runtime::synchronize_quietly(default_stream, device);

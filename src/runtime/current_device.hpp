@@ -29,11 +29,15 @@ inline bool has_one_device() {
   return result;
 }
 
+/// How often restore_current_device has failed on this thread. If that happens within work between
+/// devices, the wrong device is current after it.
+inline constinit thread_local unsigned failed_restores = 0;
+
 /// Makes a device current again at the end of a scope. Tries twice, because later work would be
 /// enqueued on the wrong device. Logs an error.
 inline void restore_current_device(int ordinal) noexcept {
   if (ROCARRAY_HIP_CODE(hipSetDevice, ordinal) == hipSuccess) return;
-  ROCARRAY_HIP_QUIET(hipSetDevice, ordinal);
+  if (!ROCARRAY_HIP_QUIET(hipSetDevice, ordinal)) ++failed_restores;
 }
 
 /// Makes a device current for a scope, and restores the previous one at its end. Each end calls
