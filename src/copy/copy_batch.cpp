@@ -21,6 +21,7 @@
 #include "memory/device/graph_memory.hpp"
 #include "memory/host/host_table.hpp"
 #include "platform/call.hpp"
+#include "runtime/current_device.hpp"
 #include "runtime/stream_handle.hpp"
 
 namespace roc {
@@ -236,8 +237,10 @@ void submit(detail::batch_storage* storage, stream_ref const* stream, detail::so
     if (graph != nullptr) add_device_memory(*storage->batch, *graph);
   }
   if (stream != nullptr) storage->is_shared = true;
-  bool const is_relative = stream != nullptr && runtime::is_device_relative(stream->handle());
-  int const device = is_relative ? runtime::device_of(*stream, runtime::current_device()) : -1;
+  bool const may_change_device = stream != nullptr && !runtime::has_one_device() &&
+                                 runtime::is_device_relative(stream->handle());
+  int const device =
+      may_change_device ? runtime::device_of(*stream, runtime::current_device()) : -1;
   try {
     std::size_t first = 0;
     for (std::size_t const end : storage->group_ends) {

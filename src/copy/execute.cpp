@@ -74,6 +74,12 @@ class count_scope {
   std::atomic<unsigned>& count_;
 };
 
+// Returns the bytes of the copies staged by values that are pending in the other direction.
+std::size_t opposite_bytes(bool is_upload) {
+  if (!is_value_staging_selected()) return 0;
+  return staging_driver::instance().pending_bytes(!is_upload);
+}
+
 // Returns true if another thread copies in the other direction. Copies on a stream count only if
 // they are staged by values. The copy that begins second is then staged by values, because
 // staging_driver serves several copies: the workers of parallel_staging wait for the device, or for
@@ -82,15 +88,8 @@ class count_scope {
 // with them; 4 MiB in each direction at 33, and at 44 to 46.
 bool has_opposite_copy(bool is_upload) {
   if (!is_value_staging_selected()) return false;
-  if ((is_upload ? staged_downloads : staged_uploads).load() != 0) return true;
-  return staging_driver::instance().has_transfers(!is_upload);
-}
-
-// Returns the bytes of the copies on streams that are pending in the other direction, for the
-// choice of stores. Copies without a stream and batches do not ask: that is not measured.
-std::size_t opposite_bytes(bool is_upload) {
-  if (!is_value_staging_selected()) return 0;
-  return staging_driver::instance().pending_bytes(!is_upload);
+  bool const is_staged_now = (is_upload ? staged_downloads : staged_uploads).load() != 0;
+  return is_staged_now || opposite_bytes(is_upload) != 0;
 }
 
 // Copies through staging memory. Complete on return.
@@ -107,7 +106,9 @@ void copy_staged_now(plan const& p) {
   is_upload ? upload_and_wait(work) : download_and_wait(work);
 }
 
-// Copies through staging memory. Enqueued on `stream`.
+// Copies through staging memory. Enqueued on `stream`. Only these copies choose their stores by
+// what is pending in the other direction; for those without a stream, and for batches, that is not
+// measured.
 void enqueue_staged(plan const& p, stream_ref stream) {
   bool const is_upload = p.kind == copy_kind::host_to_device;
   if (p.reads_source_now) {

@@ -89,12 +89,6 @@ staging_driver::ticket staging_driver::add(driven_transfer const& transfer) {
   return last_ticket_;
 }
 
-bool staging_driver::has_transfers(bool are_uploads) {
-  std::lock_guard const lock(mutex_);
-  return std::any_of(transfers_.begin(), transfers_.end(),
-                     [=](pending_transfer const& item) { return item.is_upload == are_uploads; });
-}
-
 void staging_driver::withdraw(ticket transfer, bool releases_waits) noexcept {
   transfer_list removed;
   std::shared_ptr<staged_work const> work;

@@ -77,8 +77,6 @@ class alignas(4096) staging_driver {
   /// after start(). The transfer has the options of the calling thread, which enqueues the device
   /// work. Throws std::bad_alloc.
   ticket add(driven_transfer const& transfer);
-  /// Returns true if a transfer to the device, or from the device, is not complete.
-  bool has_transfers(bool are_uploads);
   /// Returns the bytes of the transfers to the device, or from the device, that are neither
   /// complete nor withdrawn. Takes no lock.
   std::size_t pending_bytes(bool are_uploads) const noexcept { return pending_bytes_[are_uploads]; }

@@ -176,17 +176,6 @@ TEST_F(StagingDriverOrder, ChunksOfATurnMayBeSmall) {
   EXPECT_EQ("aaabbbab", release(2 * chunks));
 }
 
-TEST_F(StagingDriverOrder, NothingIsPendingAfterTheLastChunk) {
-  add('a', true, 5);
-  ASSERT_TRUE(wait_for(1));
-  EXPECT_EQ(5u * chunks, staging_driver::instance().pending_bytes(true));
-  EXPECT_EQ("aaaa", release(chunks));
-  for (int i = 0; i != 60'000 && staging_driver::instance().pending_bytes(true) != 0; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  EXPECT_EQ(0u, staging_driver::instance().pending_bytes(true));
-}
-
 TEST_F(StagingDriverOrder, WithdrawnTransferIsNotPending) {
   add('a', true, 1);
   ASSERT_TRUE(wait_for(1));

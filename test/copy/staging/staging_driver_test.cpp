@@ -223,24 +223,24 @@ TEST_F(StagingDriver, WithdrawnTransferReleasesTheWaitsAfterEarlierTransfers) {
   EXPECT_TRUE(later_work->has_run_chunks(0));
 }
 
-TEST_F(StagingDriver, HasATransferUntilItIsComplete) {
-  EXPECT_FALSE(driver.has_transfers(true));
-  EXPECT_FALSE(driver.has_transfers(false));
+TEST_F(StagingDriver, TransferIsPendingUntilItIsComplete) {
+  EXPECT_EQ(0u, driver.pending_bytes(true));
+  EXPECT_EQ(0u, driver.pending_bytes(false));
   driven_transfer const transfer = transfer_of(work, false);
   add(transfer);
-  EXPECT_TRUE(driver.has_transfers(false));
-  EXPECT_FALSE(driver.has_transfers(true));
+  EXPECT_EQ(chunks, driver.pending_bytes(false));
+  EXPECT_EQ(0u, driver.pending_bytes(true));
   EXPECT_TRUE(deliver(transfer));
-  EXPECT_TRUE(becomes_true([&] { return !driver.has_transfers(false); }));
+  EXPECT_TRUE(becomes_true([&] { return driver.pending_bytes(false) == 0; }));
   auto const other_work = std::make_shared<counted_work>();
   driven_transfer upload = transfer_of(other_work, true);
   upload.counters = &other_counters;
   upload.first_value = 0;
   staging_driver::ticket const ticket = add(upload);
-  EXPECT_TRUE(driver.has_transfers(true));
-  EXPECT_FALSE(driver.has_transfers(false));
+  EXPECT_EQ(chunks, driver.pending_bytes(true));
+  EXPECT_EQ(0u, driver.pending_bytes(false));
   driver.withdraw(ticket, false);
-  EXPECT_FALSE(driver.has_transfers(true));
+  EXPECT_EQ(0u, driver.pending_bytes(true));
 }
 
 TEST_F(StagingDriver, WithdrawalOfACompleteTransferDoesNothing) {

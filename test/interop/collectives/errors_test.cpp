@@ -776,7 +776,7 @@ TEST_F(CollectiveError, NothingIsPendingAfterFailure) {
   int failures = 0;
   constexpr auto one = platform::failing_uses::one;
   constexpr auto all_later = platform::failing_uses::all_later;
-  // The uses of hipSetDevice between the library's start and its end are the 13th to the 50th.
+  // No failure of the first 12 uses of hipSetDevice leaves work that HIP cannot wait for.
   for (auto const& [call, uses, last] :
        {std::tuple("hipSetDevice", one, 12u), std::tuple("hipSetDevice", all_later, 60u),
         std::tuple("hipEventRecord", one, 12u), std::tuple("hipEventRecord", all_later, 12u)}) {
