@@ -1712,6 +1712,8 @@ class failure_printer final : public testing::EmptyTestEventListener {
 
 int run(int count, char** arguments) {
   testing::InitGoogleTest(&count, arguments);
+  // An exception that leaves a test ends all processes: the other ones would wait for this rank.
+  testing::GTEST_FLAG(catch_exceptions) = false;
   int level = MPI_THREAD_MULTIPLE;
   for (int i = 1; i < count; ++i) {
     std::string const argument = arguments[i];
