@@ -41,15 +41,13 @@ pool_state::pool_state(memory_resource& upstream, pool_options const& options)
 pool_state::~pool_state() = default;
 
 detail::resource_block pool_state::allocate(std::size_t bytes, stream_ref stream) {
-  bool const is_small = bytes <= small_limit;
-  thread_cache* const cache = is_small ? cache_of_thread(stream, device_) : nullptr;
+  thread_cache* const cache = cache_of_thread(stream, device_);
   if (cache != nullptr && cache->try_enter()) {
-    unsigned const size_class = size_class_of(bytes);
-    pool_block* const block = cache->pop(size_class);
+    pool_block* const block = cache->take(bytes);
     bool is_maximum = false;
     if (block != nullptr) {
       ++cache->allocations;
-      is_maximum = cache->count_allocated(size_class_bytes(size_class));
+      is_maximum = cache->count_allocated(block->bytes());
     }
     cache->leave();
     if (is_maximum) update_peak();
@@ -80,6 +78,7 @@ detail::resource_block pool_state::hand_out(pool_block& block, std::size_t bytes
 pool_block* pool_state::allocate_slow_path(block_request const& request, stream_id const& stream,
                                            bool& has_prior_work) {
   pool_lock lock(mutex_);
+  return_large_blocks_locked();
   pool_block* block = nullptr;
   has_prior_work = true;
   auto const try_take = [&] {
@@ -175,27 +174,32 @@ void pool_state::deallocate(detail::resource_block const& block, std::size_t byt
 }
 
 void pool_state::count_deallocated(pool_block const& block) noexcept {
-  std::size_t const bytes = block.bytes();
-  thread_cache* const cache =
-      bytes <= small_limit ? cache_of_thread(block.allocation_stream) : nullptr;
+  thread_cache* const cache = cache_of_thread(block.allocation_stream);
   if (cache == nullptr || !cache->try_enter()) return;
-  cache->allocated_bytes -= static_cast<std::ptrdiff_t>(bytes);
+  cache->allocated_bytes -= static_cast<std::ptrdiff_t>(block.bytes());
   cache->leave();
 }
 
 void pool_state::put(pool_block& block) noexcept {
   std::size_t const bytes = block.bytes();
-  thread_cache* const cache =
-      bytes <= small_limit ? cache_of_thread(block.allocation_stream) : nullptr;
+  thread_cache* const cache = cache_of_thread(block.allocation_stream);
   if (cache == nullptr || !cache->try_enter()) return put_slow_path(block);
-  bool const has_one_stream = !block.is_used_by_other_streams();
-  unsigned const size_class = size_class_of(bytes);
   cache->allocated_bytes -= static_cast<std::ptrdiff_t>(bytes);
-  if (has_one_stream) cache->push(block, size_class);
+  if (block.is_used_by_other_streams()) {
+    cache->leave();
+    return put_slow_path(block);
+  }
+  if (bytes > small_limit) {
+    pool_block* const removed = cache->push_large(block);
+    cache->leave();
+    if (removed != nullptr) put_slow_path(*removed);
+    return;
+  }
+  unsigned const size_class = size_class_of(bytes);
+  cache->push(block, size_class);
   bool const is_full = cache->counts[size_class] > thread_cache::capacity(size_class);
   cache->leave();
   if (is_full) flush_half(*cache, size_class);
-  if (!has_one_stream) put_slow_path(block);
 }
 
 void pool_state::put_slow_path(pool_block& block) noexcept {
@@ -341,9 +345,7 @@ void pool_state::flush_half(thread_cache& cache, unsigned size_class) noexcept {
   pool_lock const lock(mutex_);
   cache.enter();
   for (std::uint32_t i = cache.counts[size_class] / 2; i != 0; --i) {
-    pool_block* const block = cache.pop(size_class);
-    count_returned_locked(*block);
-    cache.bin->unfenced.push(*block);
+    move_to_bin_locked(cache, *cache.pop(size_class));
   }
   cache.leave();
 }
@@ -351,12 +353,27 @@ void pool_state::flush_half(thread_cache& cache, unsigned size_class) noexcept {
 void pool_state::empty_locked(thread_cache& cache) noexcept {
   cache.enter();
   for (unsigned i = 0; i < size_class_count; ++i) {
-    while (pool_block* const block = cache.pop(i)) {
-      count_returned_locked(*block);
-      cache.bin->unfenced.push(*block);
-    }
+    while (pool_block* const block = cache.pop(i)) move_to_bin_locked(cache, *block);
   }
+  return_large_blocks_locked(cache);
   cache.leave();
+}
+
+void pool_state::return_large_blocks_locked(thread_cache& entered) noexcept {
+  while (pool_block* const block = entered.pop_large()) move_to_bin_locked(entered, *block);
+}
+
+void pool_state::return_large_blocks_locked() noexcept {
+  for (auto const& cache : caches_) {
+    cache->enter();
+    return_large_blocks_locked(*cache);
+    cache->leave();
+  }
+}
+
+void pool_state::move_to_bin_locked(thread_cache const& cache, pool_block& block) noexcept {
+  count_returned_locked(block);
+  cache.bin->unfenced.put(block);
 }
 
 void pool_state::empty_caches_locked(bool only_destroyed_streams) noexcept {
@@ -405,6 +422,7 @@ void pool_state::update_peak() {
 
 memory_statistics pool_state::statistics() {
   pool_lock const lock(mutex_);
+  return_large_blocks_locked();  // their spans may be the largest free ones
   return statistics_locked();
 }
 

@@ -43,8 +43,8 @@ class pool_state final : public thread_cache_owner {
   detail::resource_block allocate(std::size_t bytes, stream_ref stream);
   /// Deallocates memory. If the block has prior work, that of the streams in its record may still
   /// use the memory; without a record, work enqueued on `stream` so far. Takes no lock and does not
-  /// call HIP for small blocks that no other stream used. Loses no memory if host memory is
-  /// exhausted. Blocks only after a failure of HIP. Logs invalid arguments.
+  /// call HIP for blocks that no other stream used, unless the cache is full. Loses no memory if
+  /// host memory is exhausted. Blocks only after a failure of HIP. Logs invalid arguments.
   void deallocate(detail::resource_block const& block, std::size_t bytes,
                   stream_ref stream) noexcept;
   /// Returns all slabs that no work uses to the upstream. Blocks if the upstream does, and for up
@@ -108,6 +108,13 @@ class pool_state final : public thread_cache_owner {
 
   /// Moves all blocks of the cache to the bin of its stream.
   void empty_locked(thread_cache& cache) noexcept;
+  /// Moves the large blocks of all caches to the bins of their streams. An allocation that no cache
+  /// serves begins with it, so that it can take, divide and merge them.
+  void return_large_blocks_locked() noexcept;
+  /// Moves the large blocks of a cache, which the caller has entered, to the bin of its stream.
+  void return_large_blocks_locked(thread_cache& entered) noexcept;
+  /// Moves a block that was removed from the cache to the bin of its stream.
+  void move_to_bin_locked(thread_cache const& cache, pool_block& block) noexcept;
   /// Empties all caches in use, or only those whose stream was destroyed.
   void empty_caches_locked(bool only_destroyed_streams) noexcept;
   /// Takes a block for the request from any thread's cache for the stream; null if there is none.

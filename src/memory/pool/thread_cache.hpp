@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Small free blocks that a thread caches, so that it can allocate without a lock.
+// Free blocks that a thread caches, so that it can allocate without a lock.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,9 @@ namespace roc::memory {
 
 struct stream_bin;
 
-/// The small free blocks of one pool that one thread caches for one stream. Owned by the pool,
-/// which may reuse the cache for another thread later.
+/// The free blocks of one pool that one thread caches for one stream: small blocks, and the large
+/// blocks that it freed last. Owned by the pool, which may reuse the cache for another thread
+/// later.
 ///
 /// Its thread never blocks on it: if try_enter fails, because another thread empties the cache, the
 /// thread allocates from the pool.
@@ -33,6 +34,7 @@ struct thread_cache {
   // The following members belong to the thread that has entered the cache.
   std::array<pool_block*, size_class_count> heads{};
   std::array<std::uint32_t, size_class_count> counts{};
+  std::array<pool_block*, 4> large{};  // the last freed first; null behind the last one
   std::size_t bytes = 0;               // of the blocks in the cache
   std::size_t allocations = 0;         // served from the cache
   std::ptrdiff_t allocated_bytes = 0;  // by the thread, minus those that it deallocated
@@ -60,6 +62,11 @@ struct thread_cache {
     if (is_maximum) max_allocated_bytes = allocated_bytes;
     return is_maximum;
   }
+  /// Removes and returns a block for an allocation of `size` bytes: of its size class, or a large
+  /// block of as many pages as it needs. Returns null if there is none.
+  pool_block* take(std::size_t size) noexcept {
+    return size <= small_limit ? pop(size_class_of(size)) : pop_large(page_count(size));
+  }
   /// Removes and returns a block of the size class; null if there is none.
   pool_block* pop(unsigned size_class) noexcept {
     pool_block* const block = heads[size_class];
@@ -74,6 +81,36 @@ struct thread_cache {
     heads[size_class] = &block;
     ++counts[size_class];
     bytes += size_class_bytes(size_class);
+  }
+  /// Removes and returns a large block of exactly `pages`; null if there is none.
+  pool_block* pop_large(std::size_t pages) noexcept {
+    for (auto entry = large.begin(); entry != large.end() && *entry != nullptr; ++entry) {
+      if ((*entry)->span->pages == pages) return pop_large(entry);
+    }
+    return nullptr;
+  }
+  /// Removes and returns any large block; null if there is none.
+  pool_block* pop_large() noexcept {
+    return large.front() == nullptr ? nullptr : pop_large(large.begin());
+  }
+  /// Adds a large block. If there are too many, removes and returns the one that was freed first;
+  /// returns null otherwise.
+  pool_block* push_large(pool_block& block) noexcept {
+    pool_block* const removed = large.back();
+    if (removed != nullptr) bytes -= removed->bytes();
+    std::shift_right(large.begin(), large.end(), 1);
+    large.front() = &block;
+    bytes += block.bytes();
+    return removed;
+  }
+
+ private:
+  pool_block* pop_large(pool_block** entry) noexcept {
+    pool_block* const block = *entry;
+    std::shift_left(entry, large.end(), 1);
+    large.back() = nullptr;
+    bytes -= block->bytes();
+    return block;
   }
 };
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <future>
 #include <optional>
 #include <set>
@@ -688,6 +689,73 @@ TEST_F(PoolResource, AcceptsAnySlabSize) {
   EXPECT_EQ(nullptr, roc::memory::find_record(data + 3 * mebi + 50));
   odd.deallocate(data, mebi);
   odd.deallocate(large, 8 * mebi);
+}
+
+/// Calls a function before it allocates, when the pool holds its mutex.
+class watched_resource final : public roc::memory_resource {
+ public:
+  std::function<void()> before_allocation = [] {};
+
+ private:
+  void* do_allocate(std::size_t bytes, roc::stream_ref stream) override {
+    before_allocation();
+    return upstream_.allocate(bytes, stream);
+  }
+  void do_deallocate(void* data, std::size_t bytes, roc::stream_ref stream) noexcept override {
+    upstream_.deallocate(data, bytes, stream);
+  }
+  int do_device_ordinal() const noexcept override { return 0; }
+
+  roc::hip_memory_resource upstream_;
+};
+
+TEST_F(PoolResource, ThreadReusesTheLargeBlocksThatItFreedWithoutTheMutex) {
+  watched_resource upstream;
+  roc::pool_resource watched(upstream, {.slab_bytes = 16 * mebi});
+  std::vector<std::size_t> const sizes = {2 * mebi, 3 * mebi, 4 * mebi, 5 * mebi};
+  std::vector<void*> blocks;
+  for (std::size_t const bytes : sizes) blocks.push_back(watched.allocate(bytes));
+  std::promise<void> has_mutex;
+  std::promise<void> reused;
+  std::future_status status{};
+  upstream.before_allocation = [&] {
+    has_mutex.set_value();
+    status = reused.get_future().wait_for(std::chrono::seconds(20));
+  };
+  std::thread growing([&] {
+    roc::stream const stream;
+    watched.deallocate(watched.allocate(32 * mebi, stream), 32 * mebi, stream);
+  });
+  has_mutex.get_future().wait();
+  for (std::size_t i = sizes.size(); i-- != 0;) watched.deallocate(blocks[i], sizes[i]);
+  for (std::size_t i = 0; i != sizes.size(); ++i) {
+    EXPECT_EQ(blocks[i], watched.allocate(sizes[i] - 100));
+  }
+  reused.set_value();
+  growing.join();
+  EXPECT_EQ(std::future_status::ready, status) << "an allocation has waited for the mutex";
+  for (std::size_t i = 0; i != sizes.size(); ++i) watched.deallocate(blocks[i], sizes[i]);
+}
+
+TEST_F(PoolResource, LargeBlocksThatAThreadCachesServeOtherThreads) {
+  roc::pool_resource full(hip_resource, {.limit = 8 * mebi, .slab_bytes = 8 * mebi});
+  roc::stream const stream;
+  std::promise<void*> freed;
+  std::promise<void> may_end;
+  std::thread thread([&] {
+    void* const first = full.allocate(3 * mebi, stream);
+    void* const second = full.allocate(5 * mebi, stream);
+    full.deallocate(second, 5 * mebi, stream);
+    full.deallocate(first, 3 * mebi, stream);
+    freed.set_value(first);
+    may_end.get_future().wait();
+  });
+  void* const first = freed.get_future().get();
+  void* const merged = full.allocate(8 * mebi, stream);
+  EXPECT_EQ(first, merged);
+  full.deallocate(merged, 8 * mebi, stream);
+  may_end.set_value();
+  thread.join();
 }
 
 TEST_F(PoolResource, ReusesBlocksOfThreadsThatEnded) {

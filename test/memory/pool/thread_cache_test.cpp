@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <iterator>
 #include <list>
 #include <memory>
 #include <thread>
@@ -73,6 +75,38 @@ TEST(ThreadCache, IsNotFoundForADestroyedStream) {
     EXPECT_NE(nullptr, pool->cache_of_thread(id));
   }
   EXPECT_EQ(nullptr, pool->cache_of_thread(id));
+}
+
+TEST(ThreadCache, KeepsTheLargeBlocksThatWereFreedLast) {
+  struct large_block {
+    explicit large_block(std::size_t pages) : span(nullptr, 0, pages) {
+      span.block_bytes = span.bytes();
+      block.span = &span;
+    }
+    roc::memory::pool_span span;
+    roc::memory::pool_block block;
+  };
+  std::list<large_block> blocks;
+  for (std::size_t const pages : {20, 30, 40, 30, 50, 60}) blocks.emplace_back(pages);
+  auto const block = [&](std::ptrdiff_t i) { return &std::next(blocks.begin(), i)->block; };
+  auto const bytes = [](std::size_t pages) { return pages * roc::memory::page_bytes; };
+  thread_cache cache;
+  EXPECT_EQ(nullptr, cache.pop_large());
+  for (std::ptrdiff_t i = 0; i != 4; ++i) EXPECT_EQ(nullptr, cache.push_large(*block(i)));
+  EXPECT_EQ(bytes(20 + 30 + 40 + 30), cache.bytes);
+  EXPECT_EQ(block(0), cache.push_large(*block(4)));
+  EXPECT_EQ(nullptr, cache.take(bytes(20)));
+  EXPECT_EQ(nullptr, cache.take(bytes(41)));
+  EXPECT_EQ(block(3), cache.take(bytes(30)));  // the one freed later
+  EXPECT_EQ(block(1), cache.take(bytes(29) + 1));
+  EXPECT_EQ(nullptr, cache.take(bytes(30)));
+  EXPECT_EQ(nullptr, cache.push_large(*block(5)));
+  EXPECT_EQ(bytes(60 + 50 + 40), cache.bytes);
+  EXPECT_EQ(block(5), cache.pop_large());
+  EXPECT_EQ(block(4), cache.pop_large());
+  EXPECT_EQ(block(2), cache.pop_large());
+  EXPECT_EQ(nullptr, cache.pop_large());
+  EXPECT_EQ(0u, cache.bytes);
 }
 
 }  // namespace
