@@ -96,7 +96,7 @@ void record_free(void const* data) noexcept {
 #if ROCARRAY_PLATFORM_HOST
   host_hip::note_device_free(data, true);
 #endif
-  log_line(log_level::debug, "memory at %p is freed", data);
+  if (base::logs(log_level::debug)) log_line(log_level::debug, "memory at %p is freed", data);
   if (!has_recorded.load(std::memory_order_relaxed)) return;
   std::lock_guard const lock(recorded_allocations().mutex);
   recorded_allocations().allocations.erase(data);

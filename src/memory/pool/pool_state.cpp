@@ -165,7 +165,11 @@ void pool_state::deallocate(detail::resource_block const& block, std::size_t byt
   }
   try {
     stream_id const& id = runtime::stream_id_of(stream, device_);
-    if (found->allocation_stream != id) found->allocation_stream = id;
+    if (found->allocation_stream != id) {
+      // `stream` may not wait for the prior work, of which the caller does not know.
+      if (found->has_prior_work) found->finish_use(found->allocation_stream);
+      found->allocation_stream = id;
+    }
   } catch (std::exception const& failure) {
     base::log_error(failure.what());
     return wait_and_put(*found);
@@ -365,6 +369,7 @@ void pool_state::return_large_blocks_locked(thread_cache& entered) noexcept {
 
 void pool_state::return_large_blocks_locked() noexcept {
   for (auto const& cache : caches_) {
+    if (cache->large_blocks.load(std::memory_order_relaxed) == 0) continue;
     cache->enter();
     return_large_blocks_locked(*cache);
     cache->leave();
@@ -407,12 +412,10 @@ void pool_state::count_returned_locked(pool_block const& block) noexcept {
 std::size_t pool_state::current_bytes_locked() {
   std::size_t cached = 0;
   for (auto const& cache : caches_) {
-    if (!cache->is_used) continue;
-    cache->enter();
-    cached += cache->bytes;
-    cache->leave();
+    if (cache->is_used) cached += cache->bytes.load(std::memory_order_relaxed);
   }
-  return outstanding_bytes_ - cached;
+  // A block that moves from one cache to another meanwhile may be counted twice.
+  return outstanding_bytes_ - std::min(cached, outstanding_bytes_);
 }
 
 void pool_state::update_peak() {
@@ -433,13 +436,14 @@ memory_statistics pool_state::statistics_locked() {
   for (auto const& cache : caches_) {
     cache->enter();
     for (std::uint32_t const count : cache->counts) cached_blocks += count;
+    cached_blocks += cache->large_blocks;
     result.allocations += cache->allocations;
     cache->leave();
   }
   result.current_bytes = current_bytes_locked();
   peak_ = std::max(peak_, result.current_bytes);
   result.peak_bytes = peak_;
-  result.current_blocks = outstanding_blocks_ - cached_blocks;
+  result.current_blocks = outstanding_blocks_ - std::min(cached_blocks, outstanding_blocks_);
   result.reserved_bytes = heap_.reserved_bytes();
   result.free_bytes = result.reserved_bytes - result.current_bytes;
   result.pending_bytes = bins_.pending_bytes();

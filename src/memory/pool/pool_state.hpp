@@ -104,7 +104,7 @@ class pool_state final : public thread_cache_owner {
   /// records.
   void keep_alive_forever() noexcept;
 
-  // The caller of the following functions holds the mutex. They enter the caches that they use.
+  // The caller of the following functions holds the mutex. They enter the caches that they change.
 
   /// Moves all blocks of the cache to the bin of its stream.
   void empty_locked(thread_cache& cache) noexcept;
@@ -121,7 +121,8 @@ class pool_state final : public thread_cache_owner {
   pool_block* steal_locked(block_request const& request, stream_id const& stream) noexcept;
   /// Subtracts a block from the counts of outstanding blocks.
   void count_returned_locked(pool_block const& block) noexcept;
-  /// Returns the bytes of the blocks that users hold.
+  /// Returns the bytes of the blocks that users hold, exactly if no other thread allocates or
+  /// deallocates.
   std::size_t current_bytes_locked();
   memory_statistics statistics_locked();
   /// Throws out_of_memory with the statistics and the last failure of the heap.

@@ -28,9 +28,10 @@ class unlock_guard {
 };
 
 // Returns true if `stream` may take memory of the bin. Work of a blocking stream is ordered after
-// that of the default stream by HIP.
+// that of its device's default stream by HIP.
 bool may_take(stream_bin const& bin, runtime::stream_id const& stream) noexcept {
-  return bin.stream == stream || (bin.stream.is_default() && stream.is_blocking());
+  return bin.stream == stream || (bin.stream.is_default() && stream.is_blocking() &&
+                                  bin.stream.device() == stream.device());
 }
 
 }  // namespace

@@ -48,10 +48,12 @@ struct thread_caches {
     for (entry const& e : entries) e.owner->release_cache(*e.cache);
   }
 
-  // Releases the caches whose stream or pool was destroyed.
-  void release_obsolete() {
-    std::erase_if(entries, [](entry const& e) {
-      bool const is_obsolete = !e.cache->stream.is_live() || e.owner->is_closed();
+  // Releases the caches of the pool whose stream was destroyed, and those of destroyed pools. Not
+  // those of other pools: the thread may hold the mutex of one, whose upstream the pool is.
+  void release_obsolete(thread_cache_owner const& pool) {
+    std::erase_if(entries, [&](entry const& e) {
+      bool const is_obsolete =
+          e.owner->is_closed() || (e.owner.get() == &pool && !e.cache->stream.is_live());
       if (is_obsolete) e.owner->release_cache(*e.cache);
       return is_obsolete;
     });
@@ -67,8 +69,9 @@ thread_cache_owner::thread_cache_owner() : id_(next_owner_id()) {}
 
 thread_cache* thread_cache_owner::cache_of_thread(stream_ref stream, int device) {
   recent_cache const& recent = recent_entry(id_, stream.handle());
-  bool const is_found =
-      recent.owner_id == id_ && recent.handle == stream.handle() && recent.stream.is_live();
+  // A stream that was moved from has the handle of the default stream, but not its kind.
+  bool const is_found = recent.owner_id == id_ && recent.handle == stream.handle() &&
+                        recent.stream.stream().kind() == stream.kind() && recent.stream.is_live();
   return is_found ? recent.cache : cache_of_thread(runtime::stream_id_of(stream, device));
 }
 
@@ -92,7 +95,7 @@ thread_cache* thread_cache_owner::find_or_create(runtime::stream_id const& strea
   for (auto const& e : caches.entries) {
     if (e.owner.get() == this && e.cache->stream == stream) return e.cache;
   }
-  caches.release_obsolete();
+  caches.release_obsolete(*this);
   caches.entries.reserve(caches.entries.size() + 1);  // before a cache exists that could be lost
   thread_cache& cache = acquire_cache(stream);
   caches.entries.push_back({shared_from_this(), &cache});

@@ -35,10 +35,12 @@ struct thread_cache {
   std::array<pool_block*, size_class_count> heads{};
   std::array<std::uint32_t, size_class_count> counts{};
   std::array<pool_block*, 4> large{};  // the last freed first; null behind the last one
-  std::size_t bytes = 0;               // of the blocks in the cache
   std::size_t allocations = 0;         // served from the cache
   std::ptrdiff_t allocated_bytes = 0;  // by the thread, minus those that it deallocated
   std::ptrdiff_t max_allocated_bytes = 0;
+  // Other threads may read these at any time.
+  std::atomic<std::size_t> bytes = 0;  // of the blocks in the cache
+  std::atomic<unsigned> large_blocks = 0;
 
   /// Gains exclusive access, unless another thread has it. Does not block.
   bool try_enter() noexcept { return !is_entered.exchange(true, std::memory_order_acquire); }
@@ -73,14 +75,14 @@ struct thread_cache {
     if (block == nullptr) return nullptr;
     heads[size_class] = block->next;
     --counts[size_class];
-    bytes -= size_class_bytes(size_class);
+    add(bytes, -size_class_bytes(size_class));
     return block;
   }
   void push(pool_block& block, unsigned size_class) noexcept {
     block.next = heads[size_class];
     heads[size_class] = &block;
     ++counts[size_class];
-    bytes += size_class_bytes(size_class);
+    add(bytes, size_class_bytes(size_class));
   }
   /// Removes and returns a large block of exactly `pages`; null if there is none.
   pool_block* pop_large(std::size_t pages) noexcept {
@@ -96,11 +98,11 @@ struct thread_cache {
   /// Adds a large block. If there are too many, removes and returns the one that was freed first;
   /// returns null otherwise.
   pool_block* push_large(pool_block& block) noexcept {
-    pool_block* const removed = large.back();
-    if (removed != nullptr) bytes -= removed->bytes();
+    pool_block* const removed = large.back() == nullptr ? nullptr : pop_large(&large.back());
     std::shift_right(large.begin(), large.end(), 1);
     large.front() = &block;
-    bytes += block.bytes();
+    add(bytes, block.bytes());
+    add(large_blocks, 1u);
     return removed;
   }
 
@@ -109,8 +111,14 @@ struct thread_cache {
     pool_block* const block = *entry;
     std::shift_left(entry, large.end(), 1);
     large.back() = nullptr;
-    bytes -= block->bytes();
+    add(bytes, -block->bytes());
+    add(large_blocks, -1u);
     return block;
+  }
+  // Only the thread that has entered the cache writes.
+  template <class T>
+  static void add(std::atomic<T>& count, T change) noexcept {
+    count.store(count.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
   }
 };
 

@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <vector>
+
+#include <roc/native.hpp>
 
 #include "platform/call.hpp"
 
@@ -83,6 +86,31 @@ TEST(DeviceArrayDestructor, DistinguishesPerThreadStreamsOfDevices) {
     non_blocking_stream.synchronize();
     expect_all(arrays, 2);
   }
+}
+
+// HIP orders blocking streams after the default stream of their own device only.
+TEST(PoolResource, StreamOfAnotherDeviceUsesMemoryAfterWorkOfTheDefaultStream) {
+  constexpr std::size_t large = std::size_t{2} << 20;  // returned to the bin of its stream
+  roc::hip_pinned_memory_resource pinned;
+  roc::pool_resource pool(pinned);
+  std::optional<roc::stream> second;
+  {
+    roc::device_guard const guard{roc::device(1)};
+    second.emplace();
+  }
+  void* const memory = pool.allocate(large);
+  ROCARRAY_HIP(hipMemsetAsync, memory, 1, large, nullptr);
+  pool.deallocate(memory, large);
+  void* const taken = pool.allocate(large, *second);
+  {
+    roc::device_guard const guard{roc::device(1)};
+    ROCARRAY_HIP(hipMemsetAsync, taken, 2, large, roc::native(*second));
+  }
+  second->synchronize();
+  roc::stream_ref().synchronize();
+  auto const* const data = static_cast<unsigned char const*>(taken);
+  EXPECT_EQ(std::vector<unsigned char>(large, 2), std::vector<unsigned char>(data, data + large));
+  pool.deallocate(taken, large, *second);
 }
 
 TEST(PinnedArray, MayBeUsedOnThePerThreadStreamsOfTwoDevices) {

@@ -14,6 +14,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <roc/native.hpp>
@@ -128,6 +129,31 @@ TEST_F(PoolResource, DoesNotReuseMemoryOfABusyStreamOnAnotherStream) {
 }
 
 // Events of the uses are recorded when the memory is deallocated, not when it is needed again.
+TEST_F(PoolResource, MovedFromStreamIsNotTheDefaultStream) {
+  pool.deallocate(pool.allocate(1000), 1000);
+  roc::stream moved;
+  roc::stream const stream(std::move(moved));
+  EXPECT_THROW(static_cast<void>(pool.allocate(1000, moved)), roc::lifetime_error);
+}
+
+// The caller of deallocate does not know the work that used the memory before.
+TEST_F(PoolResource, PriorWorkIsAwaitedAfterDeallocationOnAnotherStream) {
+  constexpr std::size_t bytes = 2 * mebi;
+  roc::stream const stream;
+  roc::stream const other{roc::non_blocking};
+  void* const memory = pool.allocate(bytes);
+  roc::test::gate gate;
+  gate.close({});
+  pool.deallocate(memory, bytes);
+  EXPECT_EQ(memory, pool.allocate(bytes));
+  pool.deallocate(memory, bytes, stream);
+  pool.deallocate(pool.allocate(128 * mebi, other), 128 * mebi, other);  // looks for idle memory
+  void* const taken = pool.allocate(bytes, other);
+  EXPECT_NE(memory, taken);
+  gate.open();
+  pool.deallocate(taken, bytes, other);
+}
+
 TEST_F(PoolResource, ReusesMemoryAlthoughItsUserHasLaterWork) {
   if (roc::test::run_mode() != roc::test::mode::threaded || !roc::test::gate::holds()) {
     GTEST_SKIP() << "in the other modes nothing holds back later work";
@@ -620,6 +646,23 @@ TEST_F(PoolResource, MayBeTheUpstreamOfAnotherPool) {
   }
   EXPECT_TRUE(logged.empty()) << logged[0];
   EXPECT_EQ(0u, pool.statistics().current_blocks);
+}
+
+// The thread's first allocation from the upstream is one that the pool makes under its mutex.
+TEST_F(PoolResource, GrowsFromAPoolAfterTheEndOfAStream) {
+  roc::pool_resource outer(pool, {.slab_bytes = 256 << 10});
+  std::optional<roc::stream> ended(std::in_place);
+  roc::stream const stream;
+  auto const use_both = [&] {
+    for (roc::stream const* const used : {static_cast<roc::stream const*>(&*ended), &stream}) {
+      outer.deallocate(outer.allocate(1000, *used), 1000, *used);
+    }
+  };
+  std::thread(use_both).join();
+  use_both();
+  ended.reset();
+  outer.deallocate(outer.allocate(4 * mebi, stream), 4 * mebi, stream);
+  EXPECT_LE(4 * mebi, outer.statistics().reserved_bytes);
 }
 
 TEST_F(PoolResource, TracksUsesOfItsBlocksIfItIsTheUpstreamOfAnotherPool) {
