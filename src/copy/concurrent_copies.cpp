@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -12,7 +11,6 @@
 #include "base/options.hpp"
 #include "copy/execute.hpp"
 #include "copy/staging/thread_pool.hpp"
-#include "platform/log_if_throws.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/default_stream_sync.hpp"
 #include "runtime/host_function_errors.hpp"
@@ -42,15 +40,7 @@ bool can_be_used_by_threads(stream_ref stream) {
 
 void synchronize_quietly(std::span<stream_on_device const> streams) noexcept {
   for (stream_on_device const& item : streams) {
-    std::optional<runtime::on_device> guard;
-    bool const is_current = !runtime::is_device_relative(item.stream.handle()) ||
-                            platform::retry_then_log([&] { guard.emplace(item.device); });
-    // A default stream can be awaited only on its device.
-    if (is_current) {
-      static_cast<void>(runtime::synchronize_quietly(item.stream));
-    } else if (!runtime::synchronize_all_devices_quietly()) {
-      runtime::abandon_wait();
-    }
+    static_cast<void>(runtime::synchronize_quietly(item.stream, item.device));
   }
 }
 

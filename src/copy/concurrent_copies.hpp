@@ -18,8 +18,8 @@ struct stream_on_device {
   int device;
 };
 
-/// Blocks until the streams are idle, after an error; until all devices are, if the device of a
-/// default stream cannot be made current. Allocates nothing otherwise. Logs errors.
+/// Blocks until the streams are idle, after an error, as runtime::synchronize_quietly does.
+/// Allocates nothing. Logs errors.
 void synchronize_quietly(std::span<stream_on_device const> streams) noexcept;
 
 /// An internal stream, and a device whose memory the work on it will use.

@@ -8,7 +8,6 @@
 #include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "base/options.hpp"
 #include "copy/host_function.hpp"
@@ -35,10 +34,10 @@ void enqueue_on_host(plan const& p, stream_ref stream) {
     return enqueue_host_function(stream,
                                  [canonical = p.canonical]() noexcept { copy_on_host(canonical); });
   }
-  std::vector<std::byte> packed(p.canonical.bytes());
-  pack(p.canonical, {0, packed.size()}, packed.data());
+  auto packed = std::make_unique_for_overwrite<std::byte[]>(p.canonical.bytes());
+  pack(p.canonical, {0, p.canonical.bytes()}, packed.get());
   enqueue_host_function(stream, [canonical = p.canonical, source = std::move(packed)]() noexcept {
-    unpack(canonical, {0, source.size()}, source.data());
+    unpack(canonical, {0, canonical.bytes()}, source.get());
   });
 }
 

@@ -149,6 +149,7 @@ void enqueue_operation(operation const& op, stream_ref const& stream, Work const
                                           : runtime::device_for(stream, device, source_device);
   std::optional<runtime::on_device> guard;
   if (needs_device_guard(op, device, source_device, stream)) guard.emplace(work_device);
+  runtime::current_device_check current(work_device);
   runtime::refuse_uncaptured_call(&stream);
   memory::graph_memory* const graph = memory::captured_memory_of(stream);
   if (graph != nullptr) [[unlikely]] {
@@ -159,14 +160,14 @@ void enqueue_operation(operation const& op, stream_ref const& stream, Work const
   try {
     memory::device_use const device_use(stream, work_device, op.device_memory[0],
                                         op.device_memory[1], op.records);
-    unsigned const failed_before = runtime::failed_restores;
+    current.repair();
     work(stream);
-    if (runtime::failed_restores != failed_before) ROCARRAY_HIP(hipSetDevice, work_device);
+    current.repair();
     if (graph == nullptr) record_host_uses(op, stream);
     runtime::record_work(stream);
   } catch (...) {
     detail::enqueue_failure_scope::run_innermost();
-    // Another device may be current: see failed_restores.
+    // The device that is current now may be another one.
     runtime::synchronize_quietly(stream, work_device);
     throw;
   }
@@ -189,11 +190,12 @@ void complete_operation(operation const& op, Work const& work) {
   }
   std::optional<runtime::on_device> guard;
   if (needs_device_guard(op, device, source_device, default_stream)) guard.emplace(device);
+  runtime::current_device_check current(device);
   order_after_earlier_work(op, device);
   try {
-    unsigned const failed_before = runtime::failed_restores;
+    current.repair();
     work(default_stream);
-    if (runtime::failed_restores != failed_before) ROCARRAY_HIP(hipSetDevice, device);
+    current.repair();
     if (op.uses_default_stream) runtime::synchronize(default_stream);
   } catch (...) {
     if (op.uses_default_stream) runtime::synchronize_quietly(default_stream, device);

@@ -7,6 +7,8 @@
 #include "base/options.hpp"
 #include "memory/host/device_aliases.hpp"
 #include "memory/host/host_table.hpp"
+#include "platform/pointer.hpp"
+#include "runtime/current_device.hpp"
 
 namespace roc::transfer {
 namespace {
@@ -147,6 +149,18 @@ copy_path choose_path(plan const& p, timing when) {
 
 // Sets the members that depend on the kinds of memory, and the path. The other members are set. The
 // host table does not know memory that other code has pinned: the regions state it.
+void name_devices(plan& p) {
+  bool const names_one = (p.source_device < 0) != (p.destination_device < 0);
+  if (p.kind != copy_kind::device_to_device || !names_one || p.mapped) return;
+  if (runtime::has_one_device()) return;
+  bool const is_source_named = p.source_device >= 0;
+  auto const found =
+      platform::query_pointer(is_source_named ? p.canonical.destination : p.canonical.source);
+  bool const is_known = found.kind == native_detail::memory_kind::device;
+  int& unnamed = is_source_named ? p.destination_device : p.source_device;
+  unnamed = is_known ? found.device : runtime::current_device();
+}
+
 void complete(plan& p, timing when, detail::source_use use) {
   using layout::side;
   auto const& table = memory::host_table::instance();
@@ -191,6 +205,7 @@ void complete(plan& p, timing when, detail::source_use use) {
       host_range_of(s) = layout::byte_range_of(p.canonical, s);
     }
   }
+  name_devices(p);
   bool const is_copied_at_once = !p.host_pinned && use == detail::source_use::copied;
   p.reads_source_now = from_host && (when == timing::now || is_copied_at_once);
   p.path = choose_path(p, when);

@@ -92,7 +92,8 @@ constexpr bool runs_on_device(copy_path path) noexcept {
 
 /// Validates the two sides and chooses the copy path: options::path if the copy can take it,
 /// else the fastest. Looks up the host memory in the host table, whose lock it
-/// takes; calls no HIP function, except for a device address of memory that was deregistered. `use`
+/// takes; calls no HIP function, except for a device address of memory that was deregistered, and
+/// for device memory whose device only the other side names. `use`
 /// matters only to an enqueued copy. Throws shape_error, layout_error, overlap_error,
 /// lifetime_error, registration_error if the destination is registered as read-only, and roc::error
 /// if the copy cannot take the path of its copy_options.

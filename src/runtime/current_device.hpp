@@ -29,16 +29,35 @@ inline bool has_one_device() {
   return result;
 }
 
-/// How often restore_current_device has failed on this thread. If that happens within work between
-/// devices, the wrong device is current after it.
+/// How often restore_current_device has failed on this thread. The wrong device is current then.
 inline constinit thread_local unsigned failed_restores = 0;
 
 /// Makes a device current again at the end of a scope. Tries twice, because later work would be
-/// enqueued on the wrong device. Logs an error.
-inline void restore_current_device(int ordinal) noexcept {
-  if (ROCARRAY_HIP_CODE(hipSetDevice, ordinal) == hipSuccess) return;
-  if (!ROCARRAY_HIP_QUIET(hipSetDevice, ordinal)) ++failed_restores;
+/// enqueued on the wrong device. Logs an error, and then returns false.
+inline bool restore_current_device(int ordinal) noexcept {
+  if (ROCARRAY_HIP_CODE(hipSetDevice, ordinal) == hipSuccess) return true;
+  if (ROCARRAY_HIP_QUIET(hipSetDevice, ordinal)) return true;
+  ++failed_restores;
+  return false;
 }
+
+/// Keeps a device current where scopes end that make other devices current.
+class current_device_check {
+ public:
+  /// `ordinal` is the current device.
+  explicit current_device_check(int ordinal) noexcept : ordinal_(ordinal) {}
+  /// Makes the device current again if restore_current_device has failed meanwhile. Throws
+  /// roc::error.
+  void repair() {
+    if (failed_restores == seen_) return;
+    ROCARRAY_HIP(hipSetDevice, ordinal_);
+    seen_ = failed_restores;
+  }
+
+ private:
+  int ordinal_;
+  unsigned seen_ = failed_restores;
+};
 
 /// Makes a device current for a scope, and restores the previous one at its end. Each end calls
 /// hipSetDevice only if another device was current. The constructor throws roc::error; an error in

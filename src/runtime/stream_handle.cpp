@@ -14,6 +14,7 @@
 #include "platform/call.hpp"
 #include "platform/log_if_throws.hpp"
 #include "runtime/current_device.hpp"
+#include "runtime/default_stream_sync.hpp"
 #include "runtime/stream_capture.hpp"
 
 namespace roc::runtime {
@@ -112,8 +113,8 @@ bool synchronize_quietly(stream_ref stream, int device) noexcept {
     is_idle = result == hipSuccess || result == hipErrorDeinitialized;
   }
   if (!is_idle && !is_current) {
-    int current = -1;  // only the code matters: it tells whether the runtime has shut down
-    is_idle = ROCARRAY_HIP_CODE(hipGetDevice, &current) == hipErrorDeinitialized;
+    // While a graph is captured, this does not wait for all work.
+    is_idle = synchronize_all_devices_quietly() && !is_any_capture_active();
   }
   if (!is_idle) abandon_wait();
   return is_idle;

@@ -218,10 +218,10 @@ std::size_t staging_driver::run_tasks() noexcept {
     has_ready_task_.store(ready != transfers_.end());
     if (ready == transfers_.end()) break;
     task const begun = begin_task_locked(ready);
-    bool const has_more = find_ready_locked() != transfers_.end();
+    bool const needs_help = begun.index == 0 && find_ready_locked() != transfers_.end();
     lock.unlock();
     complete.clear();
-    if (has_more && begun.index == 0) threads_.notify();
+    if (needs_help) threads_.notify();
     {
       pending_access_scope const scope;
       staged_work const& work = *begun.transfer->work;

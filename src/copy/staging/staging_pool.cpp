@@ -205,6 +205,9 @@ staging_pool::block* staging_pool::find_block_locked(std::size_t bytes, stream_r
       if (!is_idle) candidate->uses.order_before(id);
       candidate->used_bytes = 0;
       candidate->exclusive_stream = is_idle ? runtime::stream_id() : id;
+    } else if (!candidate->exclusive_stream.is_empty() && id.is_foreign()) {
+      // Successive streams may share the identity of a foreign stream.
+      candidate->uses.order_before(id);
     }
     // Moved to the end, so that the front blocks are those used longest ago.
     blocks_.splice(blocks_.end(), blocks_, candidate);

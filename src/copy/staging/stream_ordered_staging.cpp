@@ -145,7 +145,8 @@ void enqueue_on_one_stream(std::shared_ptr<staged_work const> work, copy_kind ki
 // link and the CPU work at the same time. The chunks use several data buffers in turn. The user's
 // stream waits for both.
 void enqueue_overlapped(std::shared_ptr<staged_work const> work, copy_kind kind, stream_ref stream,
-                        runtime::auxiliary_streams& auxiliary) {
+                        runtime::auxiliary_streams_guard& guard) {
+  runtime::auxiliary_streams& auxiliary = *guard;
   constexpr std::size_t max_slots = runtime::auxiliary_streams::max_slots;
   staging_needs const needs(*work);
   client const pool_client = user_client(kind);
@@ -187,6 +188,7 @@ void enqueue_overlapped(std::shared_ptr<staged_work const> work, copy_kind kind,
       for (staging_buffer_ptr const& buffer : buffers) {
         if (buffer) buffer->abandon();
       }
+      guard.abandon();
     }
     throw;
   }
@@ -240,9 +242,10 @@ struct value_buffers {
 // that of staging_driver.
 class value_steps {
  public:
+  // `scratch_client` is the client of the scratch memory for which the steps may block.
   value_steps(driven_transfer const& transfer, runtime::auxiliary_streams& pair,
-              std::byte* description, client pool_client)
-      : transfer_(transfer), pair_(pair), description_(description), client_(pool_client) {}
+              std::byte* description, client scratch_client)
+      : transfer_(transfer), pair_(pair), description_(description), client_(scratch_client) {}
 
   // Enqueues all steps in the order of `stream`, and makes `stream` wait for the transfer. No value
   // is awaited on the user's stream: it waits for an event, so that the runtime knows the order of
@@ -391,7 +394,7 @@ void enqueue_stream_ordered(std::shared_ptr<staged_work const> work, copy_kind k
       return enqueue_with_driver(std::move(work), kind, stream, auxiliary);
     }
     if (auxiliary && work->chunk_count() > 1) {
-      return enqueue_overlapped(std::move(work), kind, stream, *auxiliary);
+      return enqueue_overlapped(std::move(work), kind, stream, auxiliary);
     }
   }
   enqueue_on_one_stream(std::move(work), kind, stream, is_captured_stream);
@@ -400,20 +403,21 @@ void enqueue_stream_ordered(std::shared_ptr<staged_work const> work, copy_kind k
 bool transfer_by_values_and_wait(std::shared_ptr<staged_work const> work, copy_kind kind) {
   // With fewer slots, the CPU and the device would wait for each other.
   constexpr std::size_t min_slots = value_staging::max_slots / 2;
-  stream_ref const user = runtime::internal_stream(kind == copy_kind::host_to_device
-                                                       ? runtime::transfer_direction::upload
-                                                       : runtime::transfer_direction::download);
+  bool const is_upload = kind == copy_kind::host_to_device;
+  stream_ref const user = runtime::internal_stream(
+      is_upload ? runtime::transfer_direction::upload : runtime::transfer_direction::download);
   if (!uses_value_staging(user)) return false;
   runtime::auxiliary_streams_guard auxiliary(user);
   if (!auxiliary || runtime::progress_counters_of(*auxiliary) == nullptr) return false;
   runtime::auxiliary_streams& pair = *auxiliary;
-  client const pool_client = user_client(kind);
   driven_transfer transfer = make_driven(std::move(work), kind, pair);
   // Not blocking: memory used on a user's stream may become free late.
-  value_buffers memory(transfer, pair.first, pool_client, false);
+  value_buffers memory(transfer, pair.first, user_client(kind), false);
   if (transfer.slot_count < std::min(min_slots, transfer.work->chunk_count())) return false;
   drive(transfer, memory, auxiliary, [&] {
-    value_steps(transfer, pair, memory.description, pool_client).enqueue();
+    // The steps block for scratch memory, which must not be that of users' streams either.
+    client const scratch = is_upload ? client::internal_upload : client::internal_download;
+    value_steps(transfer, pair, memory.description, scratch).enqueue();
     pair.done.synchronize();
   });
   return true;

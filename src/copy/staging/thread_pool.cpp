@@ -87,8 +87,13 @@ void thread_pool::worker_loop() {
   is_worker_thread = true;
   if (device_ >= 0) {
     runtime::bind_thread_to_device_node(device_);
-    // Tries twice: otherwise the items would be executed on another device.
-    runtime::restore_current_device(device_);
+    if (!runtime::restore_current_device(device_)) {
+      // The items would be executed on another device. A later job may start the worker again.
+      lock_type const lock(mutex_);
+      --worker_count_;
+      --requested_workers_;
+      return;
+    }
   }
   lock_type lock(mutex_);
   for (;;) {

@@ -49,8 +49,8 @@ class parallel_work {
 };
 
 /// The worker threads of one device, shared by all its copies, or the threads that make the copies
-/// of several devices at once. There are as many as a job needed at most so far; they run until the
-/// process ends.
+/// of several devices at once. Their number is the largest that any job has needed; they run until
+/// the process ends.
 ///
 /// On pages of its own: the access checker of the host platform protects the pages of pending
 /// memory, and a worker that sleeps on such a page would get EFAULT from the kernel.
@@ -105,14 +105,14 @@ class alignas(4096) thread_pool {
   using lock_type = std::unique_lock<std::mutex>;
 
   explicit thread_pool(int device) : device_(device) {}
-  // The main function of a worker; never returns.
+  // The main function of a worker. Returns only if the device cannot be made current.
   void worker_loop();
 
   // The caller of all functions below holds mutex_. Functions with a parameter `lock` release it
   // while they run, and hold it again on return.
 
-  // Starts workers until there are `count`; fewer if the system refuses some, which it is not asked
-  // for again.
+  // Starts workers until there are `count`. If the system refuses one, there are fewer, also in
+  // later calls with this count.
   void start_workers_locked(std::size_t count) noexcept;
   // Lets a worker do some of the job's work.
   void run_as_worker(job& current, lock_type& lock);

@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "platform/call.hpp"
-#include "runtime/auxiliary_streams.hpp"
 #include "runtime/default_stream_sync.hpp"
 #include "support/call_counter.hpp"
 #include "support/gate.hpp"
+#include "support/held_auxiliary_streams.hpp"
 #include "support/options.hpp"
 
 namespace {
@@ -126,6 +126,41 @@ TEST_F(BetweenDevices, AnyLayoutsAreCopiedWithoutPeerAccess) {
   for (auto const& from : layouts) {
     for (auto const& to : layouts) {
       for (int const source_device : {0, 1}) check(from, to, stream_choice::none, source_device);
+    }
+  }
+}
+
+// The view names no device, which means the current one.
+TEST_F(BetweenDevices, CopyOfAViewWithoutDeviceComesAfterPendingWorkOfItsDevice) {
+  auto const without_device = [](roc::device_view<int, 2> const& view) {
+    return roc::device_view<int, 2>(view.data(), view.shape(), view.strides());
+  };
+  auto const expected = numbers(5);
+  auto pinned = roc::pinned_array<int>(expected.size());
+  std::copy(expected.begin(), expected.end(), pinned.data());
+  roc::host_view<int, 2> const contents(pinned.data(), extents);
+  for (bool const peer_access : {true, false}) {
+    roc::scoped_options const scope({.peer_access = peer_access});
+    for (bool const is_source : {true, false}) {
+      for (auto const& from : layouts) {
+        SCOPED_TRACE(std::string(from.name) + (is_source ? ", source" : ", destination"));
+        auto const source = on_device(is_source ? 0 : 1, from.array_shape);
+        auto const target = on_device(is_source ? 1 : 0, from.array_shape);
+        auto const source_view = from.view_of(source);
+        auto const target_view = from.view_of(target);
+        roc::device_guard const of_source{roc::device(source.device_ordinal())};
+        roc::stream const writer(roc::non_blocking);
+        roc::copy(contents, source_view, writer);
+        roc::device_guard const current{roc::device(0)};
+        if (is_source) {
+          roc::copy(without_device(source_view), target_view);
+        } else {
+          roc::copy(source_view, without_device(target_view));
+        }
+        std::vector<int> seen(expected.size());
+        roc::copy(target_view, seen);
+        EXPECT_EQ(expected, seen);
+      }
     }
   }
 }
@@ -496,23 +531,49 @@ TEST_F(BetweenDevices, DefaultStreamIsAwaitedIfTheOtherDeviceStaysCurrent) {
   roc::set_log_hook(previous_hook);
 }
 
-// All pairs of internal streams of a device that are free, for operations on a stream.
-class held_pairs {
- public:
-  held_pairs(int device, roc::stream_ref user) {
-    roc::device_guard const guard{roc::device(device)};
-    for (;;) {
-      auto pair = std::make_unique<roc::runtime::auxiliary_streams_guard>(user);
-      if (!*pair) break;
-      pairs_.push_back(std::move(pair));
+// The copy first makes its stream wait for work of the other device, which is current meanwhile.
+TEST_F(BetweenDevices, CopyIsEnqueuedOnItsDeviceIfTheOtherOneStaysCurrent) {
+  auto const previous_hook = roc::set_log_hook([](char const*) noexcept {});
+  auto const expected = numbers(3);
+  auto const target = on_device(1, extents);
+  // Copies to the default stream of device 1 and waits for it. The source is memory that earlier
+  // work on its own stream may still use.
+  auto const run = [&](failure_plan const& plan) {
+    roc::device(0).make_current();
+    roc::stream const owner(roc::non_blocking);
+    auto const make_source = [&] {
+      return roc::device_array<int, 2>(extents, roc::order::c, owner);
+    };
+    make_source().fill(0, owner);
+    auto const source = make_source();
+    source.copy_to_device(roc::host_view<int const, 2>(expected.data(), extents), owner);
+    roc::device(1).make_current();
+    target.fill(0);
+    roc::stream const free_stream(roc::non_blocking);
+    {
+      set_device_failures const planned(plan);
+      roc::copy(source, target, roc::stream_ref());
+    }
+    roc::device(1).make_current();
+    roc::stream_ref().synchronize();
+    std::vector<int> seen(expected.size());
+    ROCARRAY_HIP(hipMemcpyAsync, seen.data(), target.data(), seen.size() * sizeof(int),
+                 hipMemcpyDeviceToHost, roc::native(free_stream));
+    ROCARRAY_HIP(hipStreamSynchronize, roc::native(free_stream));
+    EXPECT_EQ(expected, seen);
+    for (int i = 0; i != roc::device::count(); ++i) roc::device(i).synchronize();
+  };
+  run({1000, 1, nullptr});
+  for (unsigned nth = 1; nth != 12; ++nth) {
+    SCOPED_TRACE("hipSetDevice:" + std::to_string(nth));
+    try {
+      run({nth, 2, nullptr});
+    } catch (roc::error const&) {
     }
   }
-  std::size_t size() const { return pairs_.size(); }
-  void release_one() { pairs_.pop_back(); }
-
- private:
-  std::vector<std::unique_ptr<roc::runtime::auxiliary_streams_guard>> pairs_;
-};
+  roc::device(0).make_current();
+  roc::set_log_hook(previous_hook);
+}
 
 TEST_F(BetweenDevices, InternalStreamsAreUsedAgainOnceTheirWorkIsAwaited) {
   roc::scoped_options const scope({.peer_access = false});
@@ -523,14 +584,14 @@ TEST_F(BetweenDevices, InternalStreamsAreUsedAgainOnceTheirWorkIsAwaited) {
   roc::stream const stream;
   roc::copy(source.view().transpose(), part, stream);  // acquires scratch memory
   stream.synchronize();
-  held_pairs first(0, stream);
-  held_pairs second(1, stream);
+  roc::test::held_auxiliary_streams first(0, stream);
+  roc::test::held_auxiliary_streams second(1, stream);
   ASSERT_LT(0u, first.size());
   ASSERT_LT(0u, second.size());
   first.release_one();
   second.release_one();
-  EXPECT_EQ(1u, held_pairs(0, stream).size());
-  EXPECT_EQ(1u, held_pairs(1, stream).size());
+  EXPECT_EQ(1u, roc::test::held_auxiliary_streams(0, stream).size());
+  EXPECT_EQ(1u, roc::test::held_auxiliary_streams(1, stream).size());
   auto const previous_hook = roc::set_log_hook([](char const*) noexcept {});
   ASSERT_TRUE(roc::platform::fail_call("hipMemcpyAsync", 1, hipErrorLaunchFailure));
   for (char const* const name : {"hipStreamSynchronize", "hipDeviceSynchronize"}) {
@@ -540,11 +601,11 @@ TEST_F(BetweenDevices, InternalStreamsAreUsedAgainOnceTheirWorkIsAwaited) {
   EXPECT_THROW(roc::copy(source.view().transpose(), part, stream), roc::error);
   roc::platform::clear_failures();
   roc::set_log_hook(previous_hook);
-  EXPECT_EQ(0u, held_pairs(0, stream).size());
-  EXPECT_EQ(0u, held_pairs(1, stream).size());
+  EXPECT_EQ(0u, roc::test::held_auxiliary_streams(0, stream).size());
+  EXPECT_EQ(0u, roc::test::held_auxiliary_streams(1, stream).size());
   ASSERT_TRUE(roc::runtime::wait_for_abandoned_work());
-  EXPECT_EQ(1u, held_pairs(0, stream).size());
-  EXPECT_EQ(1u, held_pairs(1, stream).size());
+  EXPECT_EQ(1u, roc::test::held_auxiliary_streams(0, stream).size());
+  EXPECT_EQ(1u, roc::test::held_auxiliary_streams(1, stream).size());
   target.fill(0);
   roc::copy(source.view().transpose(), part, stream);
   stream.synchronize();

@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "platform/call.hpp"
+#include "runtime/default_stream_sync.hpp"
 #include "support/environment.hpp"
 #include "support/gate.hpp"
+#include "support/held_auxiliary_streams.hpp"
 #include "support/numbered_bytes.hpp"
 #include "support/options.hpp"
 
@@ -174,6 +176,38 @@ TEST(MinimalStaging, BlocksAreUsedAgainAfterFailedSynchronization) {
   }
   roc::set_log_hook(log);
   std::fill(back.begin(), back.end(), std::uint8_t{0});
+  array.copy_to_host(back, stream);
+  stream.synchronize();
+  EXPECT_EQ(source, back);
+}
+
+// If it cannot be awaited, the work of a failed copy may wait for the stream of its user for ever.
+TEST(MinimalStaging, StreamsOfAFailedCopyAreNotUsedBeforeTheDeviceIsIdle) {
+  roc::scoped_options const scope({.stream_staging = roc::stream_staging_method::host_functions});
+  constexpr std::size_t length = 30'000;
+  bytes const source = numbered(length);
+  roc::device_array<std::uint8_t> const array({length});
+  roc::stream const stream;
+  array.copy_to_device(source, stream, roc::borrow_source);
+  stream.synchronize();
+  roc::test::held_auxiliary_streams held(0, stream);
+  ASSERT_LT(0u, held.size());
+  held.release_one();
+  EXPECT_EQ(1u, roc::test::held_auxiliary_streams(0, stream).size());
+  auto const log = roc::set_log_hook([](char const*) noexcept {});
+  ASSERT_TRUE(roc::platform::fail_call("hipMemcpyAsync", 2, hipErrorLaunchFailure));
+  for (char const* const name : {"hipStreamSynchronize", "hipDeviceSynchronize"}) {
+    ASSERT_TRUE(roc::platform::fail_call(name, 1, hipErrorLaunchFailure,
+                                         roc::platform::failing_uses::all_later));
+  }
+  EXPECT_THROW(array.copy_to_device(source, stream, roc::borrow_source), roc::error);
+  roc::platform::clear_failures();
+  roc::set_log_hook(log);
+  EXPECT_EQ(0u, roc::test::held_auxiliary_streams(0, stream).size());
+  ASSERT_TRUE(roc::runtime::wait_for_abandoned_work());
+  EXPECT_EQ(1u, roc::test::held_auxiliary_streams(0, stream).size());
+  array.copy_to_device(source, stream, roc::borrow_source);
+  bytes back(length);
   array.copy_to_host(back, stream);
   stream.synchronize();
   EXPECT_EQ(source, back);

@@ -2,6 +2,7 @@
 // The blocks of a pool of staging memory: which one a buffer gets, and what it waits for.
 #include "copy/staging/staging_pool.hpp"
 
+#include <roc/native.hpp>
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
@@ -17,6 +18,7 @@
 #include "platform/call.hpp"
 #include "runtime/default_stream_sync.hpp"
 #include "runtime/stream_handle.hpp"
+#include "support/call_counter.hpp"
 #include "support/gate.hpp"
 #include "support/options.hpp"
 
@@ -179,6 +181,33 @@ TEST_F(StagingPool, WorkOfTheSameStreamMayReuseABlockAtOnce) {
   ASSERT_NE(nullptr, rest);
   EXPECT_EQ(first_block + block_bytes / 2, rest->data());
   work.open();
+}
+
+// Another stream may get the handle of a foreign stream that was destroyed, and then looks the
+// same.
+TEST_F(StagingPool, RoomInABlockOfAForeignStreamIsUsedAfterTheEarlierWorkThere) {
+  if (roc::test::run_mode() != roc::test::mode::threaded) {
+    GTEST_SKIP() << "only in mode threaded work is pending until a gate opens";
+  }
+  hipStream_t native = nullptr;
+  ROCARRAY_HIP(hipStreamCreateWithFlags, &native, hipStreamNonBlocking);
+  {
+    roc::stream_ref const foreign = roc::from_native(native);
+    gate work;
+    work.close(foreign);
+    auto first = pool.acquire(block_bytes, foreign, access::stream_ordered);
+    auto const second = pool.acquire(block_bytes, foreign, access::stream_ordered);
+    first.reset();
+    auto const reused = pool.try_acquire(block_bytes / 2, foreign, access::stream_ordered);
+    ASSERT_NE(nullptr, reused);
+    roc::test::call_counter const waits("hipStreamWaitEvent");
+    auto const rest = pool.try_acquire(256, foreign, access::stream_ordered);
+    ASSERT_NE(nullptr, rest);
+    EXPECT_LT(0, waits.count());
+    work.open();
+  }
+  ROCARRAY_HIP(hipStreamSynchronize, native);
+  ROCARRAY_HIP(hipStreamDestroy, native);
 }
 
 TEST_F(StagingPool, AbandonedBlocksComeBackOnceTheDeviceIsIdle) {

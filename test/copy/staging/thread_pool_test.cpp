@@ -2,6 +2,8 @@
 // The number of threads that work on a job, and the growth of the pool.
 #include "copy/staging/thread_pool.hpp"
 
+#include <roc/device.hpp>
+#include <roc/error.hpp>
 #include <roc/options.hpp>
 
 #include <dlfcn.h>
@@ -15,9 +17,11 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 #include <vector>
 
+#include "platform/call.hpp"
 #include "support/failing_new.hpp"
 
 namespace {
@@ -167,6 +171,43 @@ TEST(ThreadPool, WorkersDoNotAllocate) {
   }
   for (auto& caller : callers) caller.join();
   EXPECT_EQ(0, wrong);
+}
+
+// Records the threads that run items, and the devices that are current there.
+class recording_work final : public roc::transfer::parallel_work {
+ public:
+  bool run_item(std::size_t, bool) override {
+    {
+      std::lock_guard const lock(mutex_);
+      devices.insert(roc::device().ordinal());
+      threads.insert(std::this_thread::get_id());
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return true;
+  }
+
+  std::set<int> devices;
+  std::set<std::thread::id> threads;
+
+ private:
+  std::mutex mutex_;
+};
+
+TEST(ThreadPool, WorkersWhoseDeviceCannotBeMadeCurrentRunNoItems) {
+  if (roc::device::count() < 2) GTEST_SKIP() << "needs two devices";
+  auto const log = roc::set_log_hook([](char const*) noexcept {});
+  roc::device_guard const guard{roc::device(1)};
+  ASSERT_TRUE(roc::platform::fail_call("hipSetDevice", 1, hipErrorLaunchFailure,
+                                       roc::platform::failing_uses::all_later));
+  recording_work alone;
+  thread_pool::instance().run(20, alone);
+  roc::platform::clear_failures();
+  EXPECT_EQ(std::set{1}, alone.devices);
+  recording_work helped;
+  thread_pool::instance().run(20, helped);
+  EXPECT_EQ(std::set{1}, helped.devices);
+  EXPECT_LT(1u, helped.threads.size());
+  roc::set_log_hook(log);
 }
 
 TEST(ThreadPool, WorksWithFewerThreadsIfTheSystemRefusesSome) {
