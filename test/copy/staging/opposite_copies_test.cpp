@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <future>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "copy/staging/staged_copy.hpp"
@@ -211,6 +212,48 @@ TEST(OppositeCopies, TransferByValuesNeedsFreeStagingMemory) {
   stream_gate.open();
   stream.synchronize();
   EXPECT_TRUE(upload(source, array));
+}
+
+// Nor for scratch memory on the device, which a strided device side needs.
+TEST(OppositeCopies, TransferByValuesUsesNoScratchMemoryOfUsersStreams) {
+  using roc::transfer::staging_pool;
+  constexpr std::size_t rows = 300, run = 100, pitch = 160;
+  bytes const source = numbered(rows * run, 1);
+  bytes back(rows * run);
+  roc::device_array<std::uint8_t, 2> const array({rows, pitch});
+  roc::transfer::plan sent(copy_kind::host_to_device);
+  sent.path = roc::copy_path::packed;
+  sent.canonical.run = run;
+  sent.canonical.rank = 1;
+  roc::transfer::plan received = sent;
+  received.kind = copy_kind::device_to_host;
+  sent.canonical.source = reinterpret_cast<std::byte const*>(source.data());
+  sent.canonical.destination = reinterpret_cast<std::byte*>(array.data());
+  sent.canonical.axes[0] = {rows, run, pitch};
+  received.canonical.source = reinterpret_cast<std::byte const*>(array.data());
+  received.canonical.destination = reinterpret_cast<std::byte*>(back.data());
+  received.canonical.axes[0] = {rows, pitch, run};
+  roc::stream const stream;
+  std::vector<roc::transfer::staging_buffer_ptr> held;
+  for (auto const user : {staging_pool::client::user_upload, staging_pool::client::user_download}) {
+    auto& pool = staging_pool::device_scratch(user);
+    while (auto buffer = pool.try_acquire(pool.block_bytes(), stream)) {
+      held.push_back(std::move(buffer));
+    }
+  }
+  ASSERT_FALSE(held.empty());
+  auto transfers = std::async(std::launch::async, [&] {
+    auto const transfer = [](roc::transfer::plan const& p) {
+      return transfer_by_values_and_wait(std::make_shared<roc::transfer::staged_copy>(
+                                             roc::transfer::staged_copy::for_value_staging(p)),
+                                         p.kind);
+    };
+    return transfer(sent) && transfer(received);
+  });
+  EXPECT_EQ(std::future_status::ready, transfers.wait_for(std::chrono::seconds(20)));
+  held.clear();
+  EXPECT_TRUE(transfers.get());
+  EXPECT_EQ(source, back);
 }
 
 // Each call of HIP that the transfers make fails in turn. After an error nothing accesses the
