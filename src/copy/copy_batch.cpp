@@ -120,10 +120,10 @@ void enqueue(shared_batch const& batch, device_route const& route, stream_ref st
   enqueue_within_device(batch, route, stream);
   auto const enqueue_all = [&](copy_selection const& selection, copy_kind kind) {
     if (selection.empty()) return;
-    bool const by_values = uses_value_staging(stream);
+    staging_driver* const driver = driver_for(stream);
     for (auto const& work :
          make_staged_batches(batch, selection, kind, limits_for_stream_order())) {
-      enqueue_stream_ordered(work, kind, stream, by_values);
+      enqueue_stream_ordered(work, kind, stream, driver);
     }
   };
   enqueue_all(route.stream_ordered_uploads, copy_kind::host_to_device);

@@ -114,12 +114,11 @@ void enqueue_staged(plan const& p, stream_ref stream) {
     return upload_on_stream(staged_copy::for_parallel_packing(p, opposite_bytes(is_upload)),
                             stream);
   }
-  bool const by_values = uses_value_staging(stream);
-  enqueue_stream_ordered(
-      std::make_shared<staged_copy>(
-          by_values ? staged_copy::for_value_staging(p, opposite_bytes(is_upload))
-                    : staged_copy::for_stream_order(p)),
-      p.kind, stream, by_values);
+  staging_driver* const driver = driver_for(stream);
+  auto work = driver == nullptr
+                  ? staged_copy::for_stream_order(p)
+                  : staged_copy::for_value_staging(p, driver->pending_bytes(!is_upload));
+  enqueue_stream_ordered(std::make_shared<staged_copy>(std::move(work)), p.kind, stream, driver);
 }
 
 // Executes the path of a copy on its device, which is current. Complete on return, or enqueued on

@@ -123,10 +123,11 @@ auxiliary_streams_guard::auxiliary_streams_guard(stream_ref user) {
 }
 
 progress_counters* progress_counters_of(auxiliary_streams& pair) {
+  if (pair.counters != nullptr) return pair.counters;  // only the holder of the pair sets them
   int const device = current_device();
   std::lock_guard const lock(instance().mutex);
   pairs_of_device& of_device = instance().by_device[device];
-  if (pair.counters != nullptr || !of_device.supports_values) return pair.counters;
+  if (!of_device.supports_values) return nullptr;
   if (of_device.counters == nullptr) allocate_counters(of_device);
   std::size_t index = 0;
   while (of_device.pairs[index].get() != &pair) ++index;

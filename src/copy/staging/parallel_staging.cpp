@@ -58,7 +58,7 @@ class parallel_upload final : public parallel_work {
         client_(pool_client),
         is_earlier_work_done_(pool_client == client::internal_upload),
         queue_(work, chunk_queue::operation::pack) {
-    if (!is_earlier_work_done_) earlier_work_.record(stream);
+    if (!is_earlier_work_done_) earlier_work_.emplace().record(stream);
   }
 
   bool run_item(std::size_t chunk, bool may_block) override {
@@ -84,7 +84,7 @@ class parallel_upload final : public parallel_work {
   // free, and workers must not wait for it.
   bool may_defer() const noexcept override { return true; }
   bool can_workers_block() const override {
-    if (!is_earlier_work_done_) is_earlier_work_done_ = earlier_work_.query();
+    if (!is_earlier_work_done_) is_earlier_work_done_ = earlier_work_->query();
     return is_earlier_work_done_;
   }
   bool can_help() const noexcept override { return queue_.has_tasks(); }
@@ -97,7 +97,7 @@ class parallel_upload final : public parallel_work {
   staged_work const& work_;
   stream_ref stream_;
   client client_;
-  event earlier_work_;  // recorded on a user's stream before the transfer
+  std::optional<event> earlier_work_;  // recorded on a user's stream before the transfer
   mutable std::atomic<bool> is_earlier_work_done_;
   std::mutex hip_calls_;
   chunk_queue queue_;

@@ -143,6 +143,7 @@ std::size_t staging_driver::ready_chunks(pending_transfer const& transfer) noexc
 
 staging_driver::transfer_list::iterator staging_driver::find_ready_locked() noexcept {
   auto found = transfers_.end();
+  bool const has_preferred = pending_bytes_[prefers_uploads_] != 0;
   for (auto item = transfers_.begin(); item != transfers_.end(); ++item) {
     bool const is_begun = item->next_task != 0;
     bool const is_preferred = item->is_upload == prefers_uploads_;
@@ -154,7 +155,7 @@ staging_driver::transfer_list::iterator staging_driver::find_ready_locked() noex
     if (!is_ready) continue;
     found = item;
     // The other chunks wait: a chunk is of use only after its last task.
-    if (is_begun || (is_preferred && begun_chunks_ == 0)) break;
+    if (is_begun || ((is_preferred || !has_preferred) && begun_chunks_ == 0)) break;
   }
   return found;
 }

@@ -312,10 +312,9 @@ class value_steps {
 // device's steps on the pair. The driver has the transfer before the first step is enqueued: the
 // CPU works while the later ones are.
 template <class F>
-void drive(driven_transfer const& transfer, value_buffers& memory,
+void drive(staging_driver& driver, driven_transfer const& transfer, value_buffers& memory,
            runtime::auxiliary_streams_guard& auxiliary, F enqueue) {
   runtime::auxiliary_streams& pair = *auxiliary;
-  staging_driver& driver = staging_driver::instance();
   staging_driver::ticket const ticket = driver.add(transfer);
   pair.last_value = transfer.last_value();
   try {
@@ -342,12 +341,13 @@ driven_transfer make_driven(std::shared_ptr<staged_work const> work, copy_kind k
 }
 
 // Enqueues the device's steps on a pair of auxiliary streams, in the order of `stream`.
-void enqueue_with_driver(std::shared_ptr<staged_work const> work, copy_kind kind, stream_ref stream,
+void enqueue_with_driver(staging_driver& driver, std::shared_ptr<staged_work const> work,
+                         copy_kind kind, stream_ref stream,
                          runtime::auxiliary_streams_guard& auxiliary) {
   client const pool_client = user_client(kind);
   driven_transfer transfer = make_driven(std::move(work), kind, *auxiliary);
   value_buffers memory(transfer, stream, pool_client, true);
-  drive(transfer, memory, auxiliary, [&] {
+  drive(driver, transfer, memory, auxiliary, [&] {
     value_steps(transfer, *auxiliary, memory.description, pool_client).enqueue_in_order_of(stream);
   });
 }
@@ -378,20 +378,21 @@ bool is_value_staging_selected() noexcept {
                                                     : wanted == stream_staging_method::values;
 }
 
-bool uses_value_staging(stream_ref stream) {
+staging_driver* driver_for(stream_ref stream) {
   // A graph would contain waits for values that nobody writes when it is launched.
-  return is_value_staging_selected() && !may_be_captured(stream) &&
-         staging_driver::instance().start();
+  if (!is_value_staging_selected() || may_be_captured(stream)) return nullptr;
+  staging_driver& driver = staging_driver::instance();
+  return driver.start() ? &driver : nullptr;
 }
 
 void enqueue_stream_ordered(std::shared_ptr<staged_work const> work, copy_kind kind,
-                            stream_ref stream, bool by_values) {
+                            stream_ref stream, staging_driver* driver) {
   // The auxiliary streams and their events are shared with work that is not captured.
   bool const is_captured_stream = runtime::is_captured(stream);
-  if (!is_captured_stream && (by_values || work->chunk_count() > 1)) {
+  if (!is_captured_stream && (driver != nullptr || work->chunk_count() > 1)) {
     runtime::auxiliary_streams_guard auxiliary(stream);
-    if (auxiliary && by_values && runtime::progress_counters_of(*auxiliary) != nullptr) {
-      return enqueue_with_driver(std::move(work), kind, stream, auxiliary);
+    if (auxiliary && driver != nullptr && runtime::progress_counters_of(*auxiliary) != nullptr) {
+      return enqueue_with_driver(*driver, std::move(work), kind, stream, auxiliary);
     }
     if (auxiliary && work->chunk_count() > 1) {
       return enqueue_overlapped(std::move(work), kind, stream, auxiliary);
@@ -406,7 +407,8 @@ bool transfer_by_values_and_wait(std::shared_ptr<staged_work const> work, copy_k
   bool const is_upload = kind == copy_kind::host_to_device;
   stream_ref const user = runtime::internal_stream(
       is_upload ? runtime::transfer_direction::upload : runtime::transfer_direction::download);
-  if (!uses_value_staging(user)) return false;
+  staging_driver* const driver = driver_for(user);
+  if (driver == nullptr) return false;
   runtime::auxiliary_streams_guard auxiliary(user);
   if (!auxiliary || runtime::progress_counters_of(*auxiliary) == nullptr) return false;
   runtime::auxiliary_streams& pair = *auxiliary;
@@ -414,7 +416,7 @@ bool transfer_by_values_and_wait(std::shared_ptr<staged_work const> work, copy_k
   // Not blocking: memory used on a user's stream may become free late.
   value_buffers memory(transfer, pair.first, user_client(kind), false);
   if (transfer.slot_count < std::min(min_slots, transfer.work->chunk_count())) return false;
-  drive(transfer, memory, auxiliary, [&] {
+  drive(*driver, transfer, memory, auxiliary, [&] {
     // The steps block for scratch memory, which must not be that of users' streams either.
     client const scratch = is_upload ? client::internal_upload : client::internal_download;
     value_steps(transfer, pair, memory.description, scratch).enqueue();
