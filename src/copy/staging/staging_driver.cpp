@@ -40,6 +40,7 @@ class staging_driver::session final : public parallel_work {
   }
   bool can_help() const noexcept override { return driver_.has_ready_task_.load(); }
   void help() override { driver_.run_tasks(); }
+  std::size_t max_workers() const noexcept override { return thread_limit_ - 1; }
 
  private:
   staging_driver& driver_;
@@ -267,9 +268,6 @@ void staging_driver::driver_loop() noexcept {
       added_.wait(lock, [this] { return !transfers_.empty(); });
       thread_limit = max_threads_locked();
     }
-    base::active_options options = base::options();
-    options.copy_threads = thread_limit - 1;
-    base::options_scope const scope(options);
     session current(*this, thread_limit);
     threads_.run(1, current);  // allocates nothing, and throws nothing, because session does not
   }
