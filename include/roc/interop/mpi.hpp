@@ -108,8 +108,9 @@ class mpi_communicator {
     }
     return *this;
   }
-  /// Frees the duplicates, after the last request was destroyed. A communicator that outlives MPI
-  /// is reported to the log hook.
+  /// Frees the duplicates, after the last request was destroyed. They are leaked, which is reported
+  /// to the log hook, if the communicator outlives MPI, or if the last owner is destroyed in a
+  /// thread that must not call MPI.
   ~mpi_communicator() { free_quietly(); }
 
   /// Frees the duplicates early. Further use throws lifetime_error. Collective. (MPI_Comm_free)

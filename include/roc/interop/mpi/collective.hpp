@@ -61,7 +61,7 @@ struct mpi_collective_side {
   mpi_order order;  // of the copies of this memory
   mpi_packed packed;
   std::size_t blocks;
-  bool is_read;  // also false for a source that was copied to the destination
+  bool is_mpi_input;  // false also for a source that was copied to the destination
   bool is_written;
   host_array<std::byte, 1> staging{};
   std::byte* memory = nullptr;  // the staging memory, if there is any
@@ -74,7 +74,7 @@ struct mpi_collective_side {
       : order(side_order),
         packed(operand, side_order),
         blocks(block_count),
-        is_read(reads),
+        is_mpi_input(reads),
         is_written(writes) {}
 
   std::size_t block_bytes() const { return packed.operand().bytes() / blocks; }
@@ -172,7 +172,7 @@ class mpi_collective_operation final : public mpi_operation {
   void pack() {
     for (auto* const side : {&from_, &to_}) {
       if (!*side) continue;
-      if ((*side)->is_read) (*side)->packed.pack((*side)->order);
+      if ((*side)->is_mpi_input) (*side)->packed.pack((*side)->order);
       (*side)->ready.record((*side)->order);
     }
   }
@@ -264,8 +264,8 @@ class mpi_collective_operation final : public mpi_operation {
                        destination.compact_region(to_->packed.data(), destination.space));
     to_->ready.reset();  // its event belongs to the device of the destination's order
     to_->ready.record(order);
-    to_->is_read = true;
-    from_->is_read = false;
+    to_->is_mpi_input = true;
+    from_->is_mpi_input = false;
   }
   void allocate(mpi_collective_side& side) {
     side.allocate(in_flight * side.blocks * std::min(chunk_bytes_, block_bytes_));
@@ -311,7 +311,7 @@ class mpi_collective_operation final : public mpi_operation {
   void with_memory(std::size_t chunk, F f) const {
     std::optional<mpi_block_type> types[2];
     mpi_chunk_memory memory[2];
-    bool const has_source = from_ && from_->is_read;
+    bool const has_source = from_ && from_->is_mpi_input;
     mpi_collective_side const* const sides[2] = {has_source ? &*from_ : nullptr,
                                                  to_ ? &*to_ : nullptr};
     int const bytes = static_cast<int>(length(chunk));
@@ -383,7 +383,7 @@ class mpi_collective_operation final : public mpi_operation {
   void copy_chunk(std::size_t chunk, bool to_host) {
     for (auto* const side : {&from_, &to_}) {
       if (!*side || (*side)->memory == nullptr) continue;
-      if (to_host ? !(*side)->is_read : !(*side)->is_written) continue;
+      if (to_host ? !(*side)->is_mpi_input : !(*side)->is_written) continue;
       (*side)->packed.copy_part((*side)->blocks, chunk * chunk_bytes_, length(chunk),
                                 staged(**side, chunk), to_host, (*side)->order);
       (*side)->copies[chunk % in_flight].record((*side)->order);

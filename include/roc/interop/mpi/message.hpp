@@ -79,12 +79,14 @@ class mpi_chunk_ring {
     return std::min(chunk_bytes_, bytes_ - offset(chunk));
   }
   slot& at(std::size_t chunk) { return slots_[chunk % mpi_chunks_in_flight]; }
-  /// Returns true if all copies that were recorded have finished. Does not block.
+  /// Returns true if all copies that were recorded have finished. Does not block. Throws the error
+  /// of a copy that has failed.
   bool are_copies_done() {
     return std::all_of(slots_.begin(), slots_.end(),
                        [](slot& entry) { return entry.copy.is_reached(); });
   }
-  /// Returns true if a copy that was recorded has not finished. Does not block.
+  /// Returns true if a copy that was recorded has not finished. Does not block. An error of a copy,
+  /// which are_copies_done throws, counts as its end.
   bool has_pending_copy() const noexcept {
     return std::any_of(slots_.begin(), slots_.end(),
                        [](slot const& entry) { return entry.copy.is_pending(); });

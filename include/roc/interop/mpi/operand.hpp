@@ -165,7 +165,8 @@ class mpi_point {
     event_.reset();
     is_pending_ = false;
   }
-  /// Returns true if the work has finished, or if none was recorded. Does not block.
+  /// Returns true if the work has finished, or if none was recorded. Does not block. Throws the
+  /// error of the work, unlike is_pending.
   bool is_reached() {
     if (is_pending_ && event_->query()) is_pending_ = false;
     return !is_pending_;

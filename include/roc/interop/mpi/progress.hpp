@@ -120,7 +120,16 @@ class mpi_wait_timer {
  public:
   /// Begins to measure. A limit of 0 is never exceeded.
   explicit mpi_wait_timer(std::chrono::milliseconds limit) : limit_(limit) {}
-  void restart() { begin_ = std::chrono::steady_clock::now(); }
+  /// Leaves out the time in which the operation waits for the device. Called at each poll with the
+  /// operation's answer. Returns false if the time since the last poll counts. It does not count at
+  /// the first poll that finds the work of the device finished either: the work may have ended
+  /// just before.
+  bool leave_out(bool is_waiting_for_device) {
+    bool const was_waiting = std::exchange(was_waiting_for_device_, is_waiting_for_device);
+    if (!is_waiting_for_device && !was_waiting) return false;
+    begin_ = std::chrono::steady_clock::now();
+    return true;
+  }
   bool is_exceeded() const {
     // In the unit of the limit: the largest limit does not fit into that of the clock.
     auto const elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -131,6 +140,7 @@ class mpi_wait_timer {
  private:
   std::chrono::milliseconds limit_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  bool was_waiting_for_device_ = false;  // at the last poll
 };
 
 /// The state that a communicator and its requests share.
@@ -157,8 +167,17 @@ struct mpi_state {
   mpi_state() = default;
   mpi_state(mpi_state const&) = delete;
   mpi_state& operator=(mpi_state const&) = delete;
+  /// Calls MPI unless it is not running, or this thread must not.
   ~mpi_state() {
-    if (is_mpi_running()) static_cast<void>(free());
+    bool const is_running = is_mpi_running();
+    if (is_running && !may_call_mpi()) {
+      leak_all();
+      return;
+    }
+    if (is_running) {
+      static_cast<void>(free());
+      std::erase_if(*abandoned, [](auto const& operation) { return operation->is_idle(); });
+    }
     leak_abandoned();
   }
 
@@ -183,16 +202,18 @@ struct mpi_state {
           "it");
     }
   }
+  /// Returns true if MPI's thread level allows this thread to call MPI, which must be running.
+  bool may_call_mpi() const noexcept {
+    if (thread_level >= MPI_THREAD_SERIALIZED) return true;
+    int is_main = 0;  // any thread may ask
+    return MPI_Is_thread_main(&is_main) == MPI_SUCCESS && is_main != 0;
+  }
   /// Throws mpi_error if this thread must not call MPI.
   void check_thread() const {
-    if (thread_level >= MPI_THREAD_SERIALIZED) return;
-    int is_main = 0;
-    check_mpi(MPI_Is_thread_main(&is_main), "MPI_Is_thread_main");
-    if (is_main == 0) {
-      throw mpi_error(
-          "this thread must not call MPI: its thread level allows only the thread that initialized "
-          "it; request MPI_THREAD_MULTIPLE from MPI_Init_thread");
-    }
+    if (may_call_mpi()) return;
+    throw mpi_error(
+        "this thread must not call MPI: its thread level allows only the thread that initialized "
+        "it; request MPI_THREAD_MULTIPLE from MPI_Init_thread");
   }
 
   /// Throws as check_running and check_thread.
@@ -248,18 +269,27 @@ struct mpi_state {
     return has_advanced;
   }
 
-  /// Leaks what MPI may still access of the operations that were abandoned, because its requests
-  /// cannot be ended. Logs that.
+  /// Leaks the operations in `abandoned`, whose requests MPI cannot end. Logs that. Does not call
+  /// MPI.
   void leak_abandoned() noexcept {
-    if (is_mpi_running()) {
-      std::erase_if(*abandoned, [](auto const& operation) { return operation->is_idle(); });
-    }
     if (abandoned->empty()) return;
     // The list is never destroyed, so the operations live until the process ends.
     static_cast<void>(abandoned.release());
     log_late_error(
         "memory of MPI operations that were given up is leaked: other ranks had not completed them "
         "when the communicator was destroyed");
+  }
+
+  /// Leaks the communicators, and the operations in `abandoned`, because this thread must not call
+  /// MPI. Logs that.
+  void leak_all() noexcept {
+    bool const has_communicator = messages != MPI_COMM_NULL || chunks != MPI_COMM_NULL;
+    if (!has_communicator && abandoned->empty()) return;
+    if (!abandoned->empty()) static_cast<void>(abandoned.release());
+    log_late_error(
+        "a communicator is leaked: its last owner was destroyed in a thread that must not call "
+        "MPI; destroy communicators and requests in the thread that initialized MPI, or request "
+        "MPI_THREAD_MULTIPLE from MPI_Init_thread");
   }
 
   /// Advances once. Returns true if the operation is done. Throws the operation's error, and sets
@@ -281,8 +311,8 @@ struct mpi_state {
   }
 
   /// Advances until the operation is done. Throws as test, and mpi_timeout_error if the timer
-  /// exceeds the time limit; the operation is abandoned then, and `operation` is null. Restarts the
-  /// timer while the operation waits for the device.
+  /// exceeds the time limit; the operation is abandoned then, and `operation` is null. Leaves out
+  /// the time in which the operation waits for the device.
   void wait(std::shared_ptr<mpi_operation>& operation, mpi_wait_timer& timer) {
     while (!test(operation)) {
       if (has_time_limit()) check_time(operation, timer);
@@ -298,12 +328,13 @@ struct mpi_state {
   }
 
   /// Abandons the operation and throws mpi_timeout_error if it is not done and the timer exceeds
-  /// the time limit. Restarts the timer if the operation waits for the device.
+  /// the time limit. Restarts the timer if the operation waits for the device, or did at the last
+  /// call with this timer.
   void check_time(std::shared_ptr<mpi_operation>& operation, mpi_wait_timer& timer) {
     std::unique_lock held(mutex);
     // After test() another thread may have completed it, perhaps with an error for the next test().
     if (operation->is_done) return;
-    if (operation->is_waiting_for_device()) return timer.restart();
+    if (timer.leave_out(operation->is_waiting_for_device())) return;
     if (!timer.is_exceeded()) return;
     abandon(operation, held);
     throw mpi_timeout_error("an operation of MPI was not complete after " +
