@@ -1,19 +1,29 @@
 // SPDX-License-Identifier: MIT
 // Tests of errors, time limits, groups and threads of roc/interop/collectives.hpp in one process.
-#include <algorithm>
-#include <cstring>
 #include <roc/interop/collectives.hpp>
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <optional>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -23,6 +33,7 @@
 #include "support/environment.hpp"
 #include "support/expect_error.hpp"
 #include "support/failing_new.hpp"
+#include "support/gate.hpp"
 #include "support/other_process.hpp"
 
 namespace roc::test {
@@ -34,6 +45,16 @@ constexpr bool all_ranks_know = false;
 #else
 constexpr bool all_ranks_know = true;
 #endif
+
+/// Connects ranks with a short time limit, if the library needs it before their first operation: an
+/// operation that completes could exceed the limit on a busy machine.
+void connect_if_needed(rank_set& limited) {
+#if ROCARRAY_TEST_WITH_NCCL
+  limited.connect();
+#else
+  static_cast<void>(limited);
+#endif
+}
 
 /// Keeps the last late error.
 class late_errors {
@@ -362,7 +383,7 @@ TEST_F(CollectiveError, RankThatNeverComesIsFoundByTimeLimit) {
   // Without a stream; on a stream; and without a stream after an operation on a stream.
   for (int const variant : {0, 1, 2}) {
     rank_set limited({.time_limit = std::chrono::seconds(2)});
-    limited.connect();
+    connect_if_needed(limited);
     auto const call = [&] {
       if (variant != 0) {
         limited.ranks[0].all_reduce(arrays[0], reduction::sum, limited.streams[0]);
@@ -381,7 +402,7 @@ TEST_F(CollectiveError, RankThatNeverComesIsFoundByTimeLimit) {
 TEST_F(CollectiveError, RankThatNeverComesIsFoundBySynchronizationOfItsStreams) {
   if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
   rank_set limited({.time_limit = std::chrono::seconds(2)});
-  limited.connect();
+  connect_if_needed(limited);
   device_guard const current(device(limited.ranks[0].device_ordinal()));
   stream const other;
   limited.ranks[0].all_reduce(arrays[0], reduction::sum, limited.streams[0]);
@@ -417,7 +438,7 @@ TEST_F(CollectiveError, GuardLogsErrorOfPendingOperation) {
   if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
   late_errors const errors;
   rank_set limited({.time_limit = std::chrono::milliseconds(500)});
-  limited.connect();
+  connect_if_needed(limited);
   {
     auto const guard = limited.streams[0].auto_synchronize();
     limited.ranks[0].all_reduce(arrays[0], reduction::sum, limited.streams[0]);
@@ -429,12 +450,12 @@ TEST_F(CollectiveError, GuardLogsErrorOfPendingOperation) {
 
 TEST_F(CollectiveError, ErrorIsNoneOfCompleteOperations) {
   if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
-  rank_set limited({.time_limit = std::chrono::seconds(2)});
+  rank_set limited({.time_limit = std::chrono::seconds(5)});
   limited.connect();  // without a stream
   device_guard const current(device(limited.ranks[0].device_ordinal()));
   limited.ranks[0].all_reduce(arrays[0], reduction::sum, limited.streams[0]);
   expect_error<collective_timeout_error>([&] { limited.streams[0].synchronize(); },
-                                         "took longer than the limit of 2000 ms");
+                                         "took longer than the limit of 5000 ms");
   arrays[0].fill(3);
   stream_ref().synchronize();
   EXPECT_EQ(arrays[0].copy_to_host()(3, 5), 3);
@@ -628,6 +649,21 @@ TEST_F(CollectiveError, InvalidCreationIsRefused) {
 #endif
 }
 
+#if !ROCARRAY_TEST_WITH_NCCL
+std::ptrdiff_t open_descriptors() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+}
+
+TEST_F(CollectiveError, RefusedDevicesLeaveNoDescriptorOpen) {
+  std::array const devices{device(0)};
+  std::ptrdiff_t const before = open_descriptors();
+  ASSERT_TRUE(platform::fail_call("hipSetDevice", 1, hipErrorUnknown));
+  EXPECT_THROW(static_cast<void>(collective_communicator::for_devices(devices)), error);
+  platform::clear_failures();
+  EXPECT_EQ(before, open_descriptors());
+}
+#endif
+
 TEST_F(CollectiveError, MisuseOfGroupIsRefused) {
   collective_group group;
   group.end();
@@ -765,6 +801,45 @@ TEST_F(CollectiveError, GroupOfCommunicatorsWithAndWithoutTimeLimitIsRefused) {
       "with and without a time limit are used in one group");
   expect_usable();
 }
+
+#if !ROCARRAY_TEST_WITH_NCCL
+// Two communicators in one group, of which one waits without limit in its destructor.
+TEST_F(CollectiveError, FailedCallWaitsWithoutLimitIfOneCommunicatorHasNone) {
+  if (!gate::holds() || run_mode() != mode::threaded) GTEST_SKIP() << "nothing holds work back";
+  late_errors const errors;
+  int failures = 0;
+  // Some of these calls come after the first operand was packed, on a stream that is late.
+  for (unsigned nth = 1; nth <= 8; ++nth) {
+    SCOPED_TRACE(nth);
+    rank_set unlimited({.destruction_limit = std::chrono::milliseconds(0)});
+    rank_set limited({.destruction_limit = std::chrono::milliseconds(20)});
+    device_guard const current(device(0));
+    auto other = to_device(std::vector<int>(10, 1));
+    gate gate;
+    gate.close(unlimited.streams[0]);
+    std::jthread const opener([&gate] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      gate.open();
+    });
+    ASSERT_TRUE(platform::fail_call("hipEventRecord", nth, hipErrorUnknown));
+    try {
+      collective_group group;
+      unlimited.ranks[0].all_reduce(arrays[0](roc::all, slice(0, none, 2)), reduction::sum,
+                                    unlimited.streams[0]);
+      limited.ranks[0].all_reduce(other(slice(0, none, 2)), reduction::sum, limited.streams[0]);
+      group.end();
+    } catch (error const&) {
+      ++failures;
+    }
+    platform::clear_failures();
+    // Without a failure, the destructors would wait for the other ranks.
+    unlimited.ranks[0].abort();
+    limited.ranks[0].abort();
+    EXPECT_EQ(late_errors::text(), "");
+  }
+  EXPECT_GT(failures, 0);
+}
+#endif
 
 // If HIP cannot wait, the log says so.
 TEST_F(CollectiveError, NothingIsPendingAfterFailure) {
@@ -979,6 +1054,77 @@ TEST_F(CollectiveError, RefusedRankLeavesTheDeviceOfTheExistingOne) {
   EXPECT_EQ(ncclSuccess, create_rank(ranks[1], id, 1, 1));
   EXPECT_EQ(ncclSuccess, ncclGroupEnd()) << ncclGetLastError(nullptr);
   for (ncclComm_t rank : ranks) EXPECT_EQ(ncclSuccess, ncclCommDestroy(rank));
+}
+
+struct close_file {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using temporary_file = std::unique_ptr<std::FILE, close_file>;
+
+// The process that created an identifier may have closed the board, and have another file with its
+// descriptor.
+TEST_F(CollectiveError, OtherFileWithTheDescriptorOfTheBoardIsRefused) {
+  std::uint64_t const nonce = 4711;
+  impl::board_header header{};
+  header.magic = impl::board_header::expected_magic;
+  header.nonce = nonce;
+  temporary_file const empty(std::tmpfile()), other(std::tmpfile());
+  ASSERT_NE(nullptr, empty);
+  ASSERT_NE(nullptr, other);
+  ASSERT_EQ(0, ::ftruncate(::fileno(other.get()), impl::page_bytes));
+  ASSERT_EQ(static_cast<ssize_t>(sizeof header),
+            ::pwrite(::fileno(other.get()), &header, sizeof header, 0));
+  int const too_short = impl::create_shared_file();
+  ASSERT_GE(too_short, 0);
+  for (int const file : {::fileno(empty.get()), ::fileno(other.get()), too_short}) {
+    SCOPED_TRACE(file);
+    impl::id_content const content{header.magic, nonce, ::getpid(), file};
+    ncclUniqueId id{};
+    std::memcpy(id.internal, &content, sizeof content);
+    ncclComm_t rank = nullptr;
+    ncclConfig_t config{.blocking = 0};
+    EXPECT_EQ(ncclRemoteError, ncclCommInitRankConfig(&rank, 2, id, 0, &config));
+    EXPECT_EQ(nullptr, rank);
+  }
+  ::close(too_short);
+}
+
+// A rank that cannot be created: the board cannot grow, or cannot be pinned.
+void fail_to_join(channel& parent) {
+  auto const [number, size, may_grow] = parent.receive<std::array<int, 3>>();
+  auto const id = parent.receive<ncclUniqueId>();
+  if (may_grow == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    rlimit const limit{impl::page_bytes, impl::page_bytes};
+    ASSERT_EQ(0, ::setrlimit(RLIMIT_FSIZE, &limit));
+  } else {
+    // Read at the first call of HIP.
+    ASSERT_EQ(0, ::setenv("ROCARRAY_HOST_INJECT_FAILURE", "hipHostRegister:1", 1));
+  }
+  ncclComm_t rank = nullptr;
+  ncclConfig_t config{};
+  parent.send(ncclCommInitRankConfig(&rank, size, id, number, &config));
+}
+role_definition const failing_role("collective_failing_peer", fail_to_join);
+
+TEST_F(CollectiveError, RankThatCannotBeCreatedIsKnownToOthers) {
+  // The member of rank 20 is not on the first page of the board.
+  for (auto const& [number, size, may_grow] :
+       {std::array{1, 2, 0}, std::array{20, 30, 0}, std::array{1, 2, 1}}) {
+    SCOPED_TRACE(std::to_string(number) + " " + std::to_string(may_grow));
+    auto const id = collective_id::create();
+    other_process peer("collective_failing_peer");
+    peer.send(std::array{number, size, may_grow});
+    peer.send(id.bytes());
+    EXPECT_EQ(ncclSystemError, peer.receive<ncclResult_t>());
+    EXPECT_TRUE(peer.join());
+    expect_error<collective_error>(
+        [&] {
+          collective_communicator(id, 0, size, device(0), {.time_limit = std::chrono::seconds(20)});
+        },
+        "rank " + std::to_string(number) + " could not be created: " +
+            (may_grow == 0 ? "the shared memory cannot grow" : "no pinned memory"));
+  }
 }
 
 // Rank 1 of two, which does not wait for the other one.

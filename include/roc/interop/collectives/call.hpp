@@ -180,12 +180,10 @@ class collective_execution {
   /// arrays, but no longer than the longest limit of the communicators: the streams may wait for
   /// other work.
   void fail(std::string_view problem, std::size_t packed, bool has_called_library) const {
-    std::chrono::milliseconds limit{0};
     for (collective_state* const state : states_) {
       if (has_called_library) state->abort("an operation of its group failed: ", problem);
-      limit = std::max(limit, state->wait_limit());
     }
-    collective_wait wait(limit);
+    collective_wait wait(longest_wait_limit());
     for (std::size_t i = 0; i < std::min(packed + 1, calls_.size()); ++i) {
       collective_call const& call = calls_[i];
       bool const has_scratch = call.from_scratch.size() != 0 || call.to_scratch.size() != 0;
@@ -207,6 +205,16 @@ class collective_execution {
             "because HIP cannot wait for it; synchronize the streams before you use the arrays");
       }
     }
+  }
+  /// Returns the longest limit of the communicators, or 0 if one of them has none.
+  std::chrono::milliseconds longest_wait_limit() const {
+    std::chrono::milliseconds longest{0};
+    for (collective_state* const state : states_) {
+      std::chrono::milliseconds const limit = state->wait_limit();
+      if (limit.count() == 0) return limit;
+      longest = std::max(longest, limit);
+    }
+    return longest;
   }
   /// Waits for the earlier operations of the communicators, but no longer than their limits; then
   /// aborts them.

@@ -102,8 +102,8 @@ class collective_watcher final : public stream_watcher {
   collective_state* rank_;
 };
 
-/// One rank of a communicator. Calls of the library are made while `mutex` is locked, because
-/// abort() of another thread destroys the handle.
+/// One rank of a communicator. After its creation, calls of the library are made while `mutex` is
+/// locked, because abort() of another thread destroys the handle.
 class collective_state {
  public:
   collective_state(int own_rank, int ranks, roc::device own_device,
@@ -245,7 +245,10 @@ class collective_state {
     }
     if (!has_pending(stream)) return true;
     bool const was_usable = handle != nullptr;
-    if (!was_usable && informed_thread_ == this_thread_number()) return forget(stream);
+    if (!was_usable && informed_thread_ == this_thread_number()) {
+      forget(stream);
+      return true;
+    }
     try {
       // The error first: after a failure the work of the device ends without result.
       static_cast<void>(poll_locked());
@@ -345,11 +348,10 @@ class collective_state {
     auto const entry = pending_.find(stream);
     return entry == pending_.end() || entry->second.query();
   }
-  /// Forgets the operations on a stream. Returns true.
-  bool forget(stream_identity const& stream) {
+  /// Forgets the operations on a stream.
+  void forget(stream_identity const& stream) {
     std::scoped_lock const lock(pending_mutex_);
     pending_.erase(stream);
-    return true;
   }
 
   std::uint64_t message_count(std::map<int, std::uint64_t> const& counts, int other) {

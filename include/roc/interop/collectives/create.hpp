@@ -94,7 +94,6 @@ inline std::vector<std::shared_ptr<collective_state>> create_collective_ranks(
   }
   static std::atomic<std::uint64_t> last_number = 0;
   std::uint64_t const number = ++last_number;
-  collective_id const id(create_collective_id());
   std::vector<std::shared_ptr<collective_state>> states;
   for (std::size_t i = 0; i < devices.size(); ++i) {
     states.push_back(std::make_shared<collective_state>(
@@ -103,6 +102,8 @@ inline std::vector<std::shared_ptr<collective_state>> create_collective_ranks(
   }
   // Finds devices that cannot be used, for whose ranks the others would wait in the library.
   for (device const& item : devices) device_guard const usable{item};
+  // Not before: an identifier that no rank uses keeps resources of the library.
+  collective_id const id(create_collective_id());
   ncclResult_t result = ncclGroupStart();
   if (result != ncclSuccess) throw make_collective_error(result, "ncclGroupStart", nullptr);
   std::exception_ptr problem;

@@ -13,6 +13,7 @@
 // values occupy no thread: one thread may enqueue the operations of all ranks, one after the other.
 #pragma once
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -80,6 +81,22 @@ inline ncclResult_t create_id(ncclUniqueId* id) {
   return ncclSuccess;
 }
 
+/// Maps the whole board of a new clique, and adds the clique to the registry, whose lock the caller
+/// holds. Throws std::bad_alloc.
+inline ncclResult_t add_clique(registry& registry, shared_memory const& first_page, int size,
+                               clique*& added) {
+  std::size_t const bytes = clique::board_bytes(size);
+  if (::ftruncate(first_page.file(), static_cast<off_t>(bytes)) != 0) {
+    return fail(ncclSystemError, "the shared memory cannot grow (ftruncate)");
+  }
+  // Not opened again: the process that created it may have closed it meanwhile.
+  shared_memory board(::fcntl(first_page.file(), F_DUPFD_CLOEXEC, 0), bytes);
+  if (board.data() == nullptr) return fail(ncclSystemError, "no shared memory (mmap)");
+  auto const nonce = reinterpret_cast<board_header const*>(first_page.data())->nonce;
+  added = registry.add(nonce, std::move(board), size);
+  return added == nullptr ? fail(ncclSystemError, "no pinned memory") : ncclSuccess;
+}
+
 /// Adds a rank of this process to the communicator of an identifier.
 inline ncclResult_t create_rank(ncclComm_t* result, int size, ncclUniqueId const& id, int rank,
                                 ncclConfig_t const* config) {
@@ -108,28 +125,25 @@ inline ncclResult_t create_rank(ncclComm_t* result, int size, ncclUniqueId const
     auto const found = registry.cliques.find(content.nonce);
     clique* known = found == registry.cliques.end() ? nullptr : found->second.get();
     if (known == nullptr) {
-      std::size_t const bytes = clique::board_bytes(size);
-      auto board = shared_memory::open(content.pid, content.file, page_bytes);
-      auto const* const header = reinterpret_cast<board_header const*>(board.data());
+      auto const first_page = shared_memory::open(content.pid, content.file, page_bytes);
+      auto* const header = reinterpret_cast<board_header*>(first_page.data());
       if (header == nullptr || header->nonce != content.nonce) {
         return fail(ncclRemoteError,
                     "the process that created the identifier has ended, or has destroyed its "
                     "communicator");
       }
       std::int32_t unset = 0;
-      auto& board_size = const_cast<board_header*>(header)->size;
-      if (!board_size.compare_exchange_strong(unset, size) && unset != size) {
+      if (!header->size.compare_exchange_strong(unset, size) && unset != size) {
         return fail(ncclInvalidArgument,
                     "ranks disagree about the number of ranks: " + std::to_string(unset) + " and " +
                         std::to_string(size));
       }
-      if (::ftruncate(board.file(), static_cast<off_t>(bytes)) != 0) {
-        return fail(ncclSystemError, "the shared memory cannot grow (ftruncate)");
+      auto const code =
+          without_exceptions([&] { return add_clique(registry, first_page, size, known); });
+      if (code != ncclSuccess) {
+        stop_creation(*header, rank, size, code, last_error().c_str());
+        return code;
       }
-      board = shared_memory::open(content.pid, content.file, bytes);
-      if (board.data() == nullptr) return fail(ncclSystemError, "no shared memory (mmap)");
-      known = registry.add(content.nonce, std::move(board), size);
-      if (known == nullptr) return fail(ncclSystemError, "no pinned memory");
     }
     clique& group = *known;
     if (group.size() != size) {

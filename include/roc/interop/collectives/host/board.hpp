@@ -75,9 +75,34 @@ struct board_header {
   std::uint64_t nonce;
   std::atomic<std::int32_t> size;
   std::atomic<std::int32_t> joined;
-  // The first error, after which all ranks stop: its code + 256 * (the rank that found it + 1).
+  // The first error, after which all ranks stop: its code + 256 * (the number of the member that
+  // has its text + 1).
   std::atomic<std::int32_t> error;
 };
+
+/// The members follow the header.
+inline member& member_of_board(board_header& header, int rank) {
+  return reinterpret_cast<member*>(&header + 1)[rank];
+}
+
+/// Tells the other ranks, which wait for `rank`, that it could not be created. Only the first page
+/// of the board need be mapped. Keeps only the first error of all ranks. Does nothing if all ranks
+/// have joined: another process has created this one then. Allocates nothing.
+inline void stop_creation(board_header& header, int rank, int size, ncclResult_t code,
+                          char const* text) {
+  if (header.joined.load(std::memory_order_acquire) >= size) return;
+  // The text of a rank whose member is not on the first page is that of rank 0.
+  constexpr auto on_first_page =
+      static_cast<int>((page_bytes - sizeof(board_header)) / sizeof(member));
+  int const owner = rank < on_first_page ? rank : 0;
+  member& finder = member_of_board(header, owner);
+  // Otherwise an error is being recorded.
+  if (finder.is_text_claimed.exchange(1) != 0) return;
+  std::snprintf(finder.error_text, sizeof(finder.error_text), "rank %d could not be created: %s",
+                rank, text);
+  std::int32_t none = ncclSuccess;
+  header.error.compare_exchange_strong(none, code + 256 * (owner + 1));
+}
 
 /// The contents of an ncclUniqueId, by which other processes find the board.
 struct id_content {
@@ -103,9 +128,7 @@ class board {
   int size() const { return size_; }
   board_header& header() const { return *reinterpret_cast<board_header*>(memory_.data()); }
   std::uint64_t nonce() const { return header().nonce; }
-  member& member_of(int rank) const {
-    return reinterpret_cast<member*>(memory_.data() + sizeof(board_header))[rank];
-  }
+  member& member_of(int rank) const { return member_of_board(header(), rank); }
 
   /// Returns the size of the memory: header, members, flags (on pages of their own, which are
   /// pinned) and descriptors.

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include <cstdio>
 #include <map>
 #include <mutex>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,9 +24,18 @@
 
 namespace roc::host_ccl::impl {
 
-/// Returns the descriptor of a new file without a name, or a negative number.
+/// Returns the descriptor of a new file without a name, or a negative number. See is_shared_file.
 inline int create_shared_file() {
   return static_cast<int>(::syscall(SYS_memfd_create, "rocarray", 1U));  // MFD_CLOEXEC
+}
+
+/// Returns true if the path of a process's descriptor leads to a file of create_shared_file. Does
+/// not open the file: that could have effects, if it is of another kind.
+inline bool is_shared_file(char const* path) {
+  constexpr std::string_view expected = "/memfd:rocarray";
+  char target[expected.size()];
+  ssize_t const length = ::readlink(path, target, sizeof target);
+  return length > 0 && std::string_view(target, static_cast<std::size_t>(length)) == expected;
 }
 
 /// A file descriptor with a mapping of a part of the file. Move-only.
@@ -62,11 +73,21 @@ class shared_memory {
     return {file, bytes};
   }
   /// Returns the memory of another process, or an empty object if it has ended or has no such file.
+  /// The process may have closed the file, so that another one has its descriptor.
   static shared_memory open(std::int64_t pid, int file, std::size_t bytes, std::size_t offset = 0) {
     char path[64];
     std::snprintf(path, sizeof path, "/proc/%lld/fd/%d", static_cast<long long>(pid), file);
+    if (!is_shared_file(path)) return {};
     int const opened = ::open(path, O_RDWR | O_CLOEXEC);
     if (opened < 0) return {};
+    // A mapping can be longer than its file: access to the rest of it raises SIGBUS.
+    struct stat status{};
+    bool const is_complete = ::fstat(opened, &status) == 0 && S_ISREG(status.st_mode) &&
+                             static_cast<std::size_t>(status.st_size) >= offset + bytes;
+    if (!is_complete) {
+      ::close(opened);
+      return {};
+    }
     return {opened, bytes, offset};
   }
   /// Closes the descriptor. The mapping stays.
