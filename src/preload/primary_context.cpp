@@ -20,6 +20,7 @@ struct driver_functions {
   CUresult (*set_current)(CUcontext) = nullptr;
   CUresult (*primary_state)(CUdevice, unsigned*, int*) = nullptr;
   CUresult (*retain_primary)(CUcontext*, CUdevice) = nullptr;
+  CUresult (*release_primary)(CUdevice) = nullptr;
   CUresult (*stream_context)(CUstream, CUcontext*) = nullptr;
   CUresult (*pointer_attribute)(void*, CUpointer_attribute, CUdeviceptr) = nullptr;
   CUresult (*context_id)(CUcontext, unsigned long long*) = nullptr;  // fails before CUDA 12
@@ -34,6 +35,7 @@ struct driver_functions {
                   look_up(library, set_current, "cuCtxSetCurrent") &&
                   look_up(library, primary_state, "cuDevicePrimaryCtxGetState") &&
                   look_up(library, retain_primary, "cuDevicePrimaryCtxRetain") &&
+                  look_up(library, release_primary, "cuDevicePrimaryCtxRelease_v2") &&
                   look_up(library, stream_context, "cuStreamGetCtx") &&
                   look_up(library, pointer_attribute, "cuPointerGetAttribute") &&
                   look_up(library, address_range, "cuMemGetAddressRange_v2");
@@ -56,11 +58,11 @@ struct retained_context {
   std::atomic<unsigned long long> id = 0;  // 0: not known
 };
 
-// Returns the primary context of a device, or null if it is not active. Retains it once for the
-// process, so that its handle stays valid. A reset of the device destroys what the context holds
-// and keeps the handle, but not the context's number: sets `was_reset` if that has changed since
-// the first call.
-CUcontext primary_context_of(int device, bool& was_reset) noexcept {
+// Returns the primary context of a device, or null if it is not active. The first call retains it
+// until the process ends, so that its handle stays valid. A reset of the device destroys what the
+// context holds and keeps the handle, but not the context's number: sets `was_reset` if that has
+// changed since the first call.
+CUcontext retained_primary_context_of(int device, bool& was_reset) noexcept {
   constexpr std::size_t max_devices = 64;
   static constinit std::array<retained_context, max_devices> contexts{};
   if (device < 0 || static_cast<std::size_t>(device) >= max_devices) return nullptr;
@@ -73,7 +75,9 @@ CUcontext primary_context_of(int device, bool& was_reset) noexcept {
   auto& retained = contexts[static_cast<std::size_t>(device)];
   CUcontext found = retained.handle.load();
   if (found == nullptr && driver().retain_primary(&found, device) == CUDA_SUCCESS) {
-    retained.handle.store(found);
+    CUcontext none = nullptr;
+    // Another thread may have retained it meanwhile. Once is enough.
+    if (!retained.handle.compare_exchange_strong(none, found)) driver().release_primary(device);
   }
   unsigned long long id = 0;
   if (found != nullptr && driver().context_id != nullptr &&
@@ -89,7 +93,7 @@ CUcontext primary_context_of(int device, bool& was_reset) noexcept {
 primary_context_scope::primary_context_scope(int device) noexcept {
   CUcontext current = nullptr;
   if (!driver().is_complete || driver().get_current(&current) != CUDA_SUCCESS) return;
-  CUcontext const primary = primary_context_of(device, was_reset_);
+  CUcontext const primary = retained_primary_context_of(device, was_reset_);
   previous_ = current;
   primary_ = primary;
   is_usable_ = primary != nullptr && current == primary;

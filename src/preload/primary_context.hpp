@@ -11,8 +11,8 @@
 
 namespace roc::preload {
 
-/// Makes the primary context of a device current for a scope, and restores the calling thread's
-/// context at its end. Does nothing on AMD, where there are no contexts.
+/// Tells whether the calling thread uses the primary context of a device, and restores that context
+/// at the end of the scope. Does nothing on AMD, where there are no contexts.
 class primary_context_scope {
  public:
   /// Does not create a primary context.
