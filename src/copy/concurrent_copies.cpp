@@ -69,7 +69,7 @@ void wait_for(std::span<stream_on_device const> streams) {
 
 stream_on_device concurrent_stream(int device) {
   runtime::on_device const guard(device);
-  return {runtime::internal_stream(runtime::transfer_direction::concurrent), device};
+  return {runtime::internal_stream(runtime::internal_stream_use::concurrent_copies), device};
 }
 
 void concurrent_copies::add(detail::strided_region const& source,

@@ -11,13 +11,13 @@
 
 namespace roc::runtime {
 
-stream_ref internal_stream(transfer_direction direction) {
+stream_ref internal_stream(internal_stream_use use) {
   // Never destroyed: copies may run until the process ends.
-  static base::no_destructor<std::map<std::pair<int, transfer_direction>, stream_ref>> streams;
+  static base::no_destructor<std::map<std::pair<int, internal_stream_use>, stream_ref>> streams;
   static std::mutex mutex;
   int const device = current_device();
   std::lock_guard const lock(mutex);
-  auto const [entry, inserted] = (*streams).try_emplace({device, direction});
+  auto const [entry, inserted] = (*streams).try_emplace({device, use});
   if (inserted) {
     try {
       entry->second = create_stream(detail::stream_kind::non_blocking, 0);

@@ -7,13 +7,13 @@
 
 namespace roc::runtime {
 
-/// The direction of the copies on an internal stream. Each direction has its own stream, so that
-/// uploads and downloads overlap. Copies of several devices at once use `concurrent`, because
-/// chunks of staged copies must not wait for them.
-enum class transfer_direction { upload, download, concurrent };
+/// What an internal stream is used for. Uploads and downloads have a stream each, so that they
+/// overlap. Copies of several devices at once use `concurrent_copies`, because chunks of staged
+/// copies must not wait for them.
+enum class internal_stream_use { upload, download, concurrent_copies };
 
-/// Returns the current device's internal stream for this direction, which all threads share. The
-/// first call creates it; it is never destroyed. Throws roc::error.
-stream_ref internal_stream(transfer_direction direction);
+/// Returns the current device's internal stream for this use, which all threads share. The first
+/// call creates it; it is never destroyed. Throws roc::error.
+stream_ref internal_stream(internal_stream_use use);
 
 }  // namespace roc::runtime

@@ -111,7 +111,7 @@ class parallel_download final : public parallel_work {
       : work_(work), queue_(work, chunk_queue::operation::unpack) {}
 
   bool run_item(std::size_t chunk, bool) override {
-    stream_ref const stream = runtime::internal_stream(runtime::transfer_direction::download);
+    stream_ref const stream = runtime::internal_stream(runtime::internal_stream_use::download);
     auto& pool = staging_pool::pinned(client::internal_download);
     std::size_t const bytes = staging_bytes(work_, chunk);
     event arrived;
@@ -149,7 +149,7 @@ class parallel_download final : public parallel_work {
 }  // namespace
 
 void upload_and_wait(staged_work const& work) {
-  stream_ref const stream = runtime::internal_stream(runtime::transfer_direction::upload);
+  stream_ref const stream = runtime::internal_stream(runtime::internal_stream_use::upload);
   parallel_upload upload(work, stream, client::internal_upload);
   try {
     thread_pool::instance().run(work.chunk_count(), upload);

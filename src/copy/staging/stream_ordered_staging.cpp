@@ -406,7 +406,7 @@ bool transfer_by_values_and_wait(std::shared_ptr<staged_work const> work, copy_k
   constexpr std::size_t min_slots = value_staging::max_slots / 2;
   bool const is_upload = kind == copy_kind::host_to_device;
   stream_ref const user = runtime::internal_stream(
-      is_upload ? runtime::transfer_direction::upload : runtime::transfer_direction::download);
+      is_upload ? runtime::internal_stream_use::upload : runtime::internal_stream_use::download);
   staging_driver* const driver = driver_for(user);
   if (driver == nullptr) return false;
   runtime::auxiliary_streams_guard auxiliary(user);
