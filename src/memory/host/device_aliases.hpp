@@ -33,8 +33,8 @@ class device_aliases {
   /// host_range_of.
   void remove(base::byte_range host) noexcept;
 
-  /// Returns true if there are no addresses, also none that were removed, as in most programs.
-  /// Lock-free.
+  /// Returns true if there are no addresses, and none that were removed are remembered. This is the
+  /// case in most programs. Lock-free.
   bool empty() const noexcept { return count_.load(std::memory_order_relaxed) == 0; }
   /// Returns true if a range of device addresses overlaps one that was added and not removed. Takes
   /// no lock if there are none.

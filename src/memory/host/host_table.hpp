@@ -88,7 +88,7 @@ class host_table {
   std::optional<host_memory_properties> query_uniform_access(base::byte_range whole,
                                                              bool written) const;
   /// Throws registration_error if the device must not write a part of the range, because it is
-  /// registered as read-only. The message begins with `operation`.
+  /// registered as read-only.
   void check_writable(base::byte_range range) const;
 
   // Pending uses

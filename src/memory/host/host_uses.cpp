@@ -23,17 +23,6 @@ void host_uses::add_to(runtime::stream_uses& uses, bool only_writes) const {
   if (!only_writes) uses.add_all(reads_);
 }
 
-void host_uses::record_events() {
-  std::lock_guard const lock(mutex_);
-  reads_.record_events();
-  writes_.record_events();
-}
-
-bool host_uses::have_finished() const {
-  std::lock_guard const lock(mutex_);
-  return !runtime::has_abandoned_work() && reads_.have_finished() && writes_.have_finished();
-}
-
 bool host_uses::wait_quietly() noexcept {
   constexpr int most_attempts = 64;
   std::optional<bool> is_idle;

@@ -23,12 +23,6 @@ class host_uses {
   /// std::bad_alloc.
   void add_to(runtime::stream_uses& uses, bool only_writes) const;
 
-  /// Records an event for each use that has none. Does not block; calls HIP. Throws roc::error,
-  /// std::bad_alloc.
-  void record_events();
-  /// Returns true if all uses have finished, and no failed call has left work pending, which may be
-  /// a use. Does not block; calls HIP. Throws roc::error.
-  bool have_finished() const;
   /// Blocks until all uses have finished, also after errors, as stream_uses::wait_quietly does, and
   /// until work of failed calls is done, which may be uses that are not recorded.
   /// Does not hold the mutex while it waits for the uses that were recorded before the call. Logs

@@ -4,6 +4,7 @@
 #include <string>
 #include <system_error>
 
+#include <roc/device.hpp>
 #include <roc/error.hpp>
 #include <roc/memory/managed.hpp>
 
@@ -18,13 +19,6 @@
 namespace roc {
 namespace {
 
-// Returns the value of a boolean attribute; false if the runtime does not know the attribute.
-bool has_attribute(int device, hipDeviceAttribute_t attribute) {
-  int value = 0;
-  return ROCARRAY_HIP_CODE(hipDeviceGetAttribute, &value, attribute, device) == hipSuccess &&
-         value != 0;
-}
-
 [[noreturn]] void throw_not_supported(char const* feature, int device, char const* attribute,
                                       char const* advice) {
   throw error(std::make_error_code(std::errc::not_supported),
@@ -34,7 +28,7 @@ bool has_attribute(int device, hipDeviceAttribute_t attribute) {
 
 // Throws roc::error (not_supported) if host and device cannot use managed memory at the same time.
 void check_concurrent_access(int device) {
-  if (memory::has_concurrent_managed_access(device)) return;
+  if (roc::device(device).has_concurrent_managed_access()) return;
   throw_not_supported("concurrent access to managed memory", device,
                       "hipDeviceAttributeConcurrentManagedAccess",
                       "omit the call, because pages migrate on access");
@@ -83,13 +77,9 @@ namespace memory {
 
 void check_managed() {
   int const device = runtime::current_device();
-  if (has_attribute(device, hipDeviceAttributeManagedMemory)) return;
+  if (roc::device(device).has_managed_memory()) return;
   throw_not_supported("managed memory", device, "hipDeviceAttributeManagedMemory",
                       "use mapped_array, or a device_array and copies");
-}
-
-bool has_concurrent_managed_access(int device) {
-  return has_attribute(device, hipDeviceAttributeConcurrentManagedAccess);
 }
 
 }  // namespace memory

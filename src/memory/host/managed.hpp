@@ -5,10 +5,7 @@
 namespace roc::memory {
 
 /// Throws roc::error (not_supported), which names the missing attribute, if the current device has
-/// no managed memory.
+/// no managed memory. Throws other roc::errors if HIP cannot tell.
 void check_managed();
-/// Returns true if host and device can use managed memory at the same time. Only then can its pages
-/// be advised and prefetched. Calls HIP.
-bool has_concurrent_managed_access(int device);
 
 }  // namespace roc::memory

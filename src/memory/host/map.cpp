@@ -6,7 +6,6 @@
 
 #include "base/error.hpp"
 #include "memory/host/host_table.hpp"
-#include "memory/host/managed.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/default_stream_sync.hpp"
 #include "runtime/stream_capture.hpp"
@@ -35,7 +34,8 @@ void map_host(host_extent extent, stream_ref const* stream) {
   int const device = stream != nullptr ? runtime::device_of(*stream, current) : current;
   runtime::on_device const guard(device);
   bool const is_managed_memory = is_managed(extent);
-  bool const can_prefetch = is_managed_memory && memory::has_concurrent_managed_access(device);
+  bool const can_prefetch =
+      is_managed_memory && roc::device(device).has_concurrent_managed_access();
   // Without concurrent access, the host must not touch managed memory while the device does any
   // work.
   bool const wait_for_device = stream == nullptr || (is_managed_memory && !can_prefetch);
@@ -49,7 +49,7 @@ void unmap_host(host_extent extent, stream_ref const* stream) {
   if (extent.bytes == 0 || !is_managed(extent)) return;
   int const current = runtime::current_device();
   int const device = stream != nullptr ? runtime::device_of(*stream, current) : current;
-  if (!memory::has_concurrent_managed_access(device)) return;
+  if (!roc::device(device).has_concurrent_managed_access()) return;
   if (stream != nullptr) return prefetch(extent, roc::device(device), *stream);
   migrate(extent, roc::device(device));
 }

@@ -50,6 +50,7 @@ pageable_cache& pageable_cache::instance() noexcept {
 pageable_cache::free_block* pageable_cache::remove_locked(free_block*& link) noexcept {
   free_block* const removed = link;
   link = removed->next;
+  if (link == nullptr) end_ = &link;
   bytes_ -= removed->bytes;
   --blocks_;
   return removed;
@@ -103,9 +104,8 @@ void pageable_cache::deallocate(void* data, std::size_t bytes) noexcept {
     std::lock_guard const lock(mutex_);
     bytes_ += block_bytes;
     ++blocks_;
-    auto** end = &oldest_;
-    while (*end != nullptr) end = &(*end)->next;
-    *end = block;
+    *end_ = block;
+    end_ = &block->next;
   }
   trim_to(pageable_limit());
 }

@@ -42,6 +42,7 @@ class pageable_cache {
 
   std::mutex mutex_;              // guards everything below
   free_block* oldest_ = nullptr;  // the head of the list
+  free_block** end_ = &oldest_;   // the null link at the end of the list
   std::size_t blocks_ = 0;        // in the list
   std::size_t bytes_ = 0;         // of the blocks in the list
   std::size_t reused_ = 0;

@@ -68,6 +68,7 @@ std::unique_ptr<pinned_block> pinned_cache::remove_locked(
     std::unique_ptr<pinned_block>& link) noexcept {
   auto removed = std::move(link);
   link = std::move(removed->next);
+  if (link == nullptr) end_ = &link;
   bytes_ -= removed->bytes;
   --blocks_;
   return removed;
@@ -150,9 +151,8 @@ void pinned_cache::put(std::unique_ptr<pinned_block> block) noexcept {
     std::lock_guard const lock(mutex_);
     bytes_ += block->bytes;
     ++blocks_;
-    auto* end = &oldest_;
-    while (*end != nullptr) end = &(*end)->next;
-    *end = std::move(block);
+    *end_ = std::move(block);
+    end_ = &(*end_)->next;
   }
   trim_to(pinned_limit());
 }

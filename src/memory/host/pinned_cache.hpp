@@ -81,6 +81,7 @@ class pinned_cache final : public memory_resource {
 
   mutable std::mutex mutex_;              // guards everything below
   std::unique_ptr<pinned_block> oldest_;  // the head of the list of cached blocks
+  std::unique_ptr<pinned_block>* end_ = &oldest_;  // the null link at the end of the list
   std::size_t blocks_ = 0;                // in the list
   std::size_t bytes_ = 0;                 // of the blocks in the list
   std::size_t reused_ = 0;                // blocks taken from the cache

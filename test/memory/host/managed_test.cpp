@@ -49,6 +49,20 @@ TEST_F(ManagedArray, AllocationNamesTheMissingAttribute) {
   EXPECT_NE(std::string::npos, message.find("hipDeviceAttributeManagedMemory")) << message;
 }
 
+TEST_F(ManagedArray, AFailedQueryOfAnAttributeIsNotAMissingAttribute) {
+  if (!has_managed_memory()) GTEST_SKIP() << "no managed memory";
+  ASSERT_TRUE(roc::platform::fail_call("hipDeviceGetAttribute", 1, hipErrorUnknown));
+  try {
+    static_cast<void>(roc::managed_array<int>(10));
+    ADD_FAILURE() << "no error";
+  } catch (roc::error const& error) {
+    EXPECT_EQ(std::error_code(hipErrorUnknown, roc::hip_category()), error.code()) << error.what();
+    EXPECT_STREQ("hipDeviceGetAttribute", error.call());
+  }
+  roc::platform::clear_failures();
+  EXPECT_NO_THROW(static_cast<void>(roc::managed_array<int>(10)));
+}
+
 TEST_F(ManagedArray, IsAccessibleFromHostAndDevice) {
   if (!has_managed_memory()) GTEST_SKIP() << "no managed memory";
   auto array = roc::managed_array<int>(roc::shape<2>{30, 40});
