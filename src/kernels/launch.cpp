@@ -18,6 +18,7 @@
 #include "base/no_destructor.hpp"
 #include "memory/device/allocation_map.hpp"
 #include "memory/device/allocation_record.hpp"
+#include "memory/device/allocation_watch.hpp"
 #include "memory/device/graph_memory.hpp"
 #include "platform/call.hpp"
 #include "platform/log_if_throws.hpp"
@@ -154,26 +155,43 @@ bool is_empty(std::array<std::ptrdiff_t, 3> const& extent) {
   return extent[0] == 0 || extent[1] == 0 || extent[2] == 0;
 }
 
-// Calls f(record, address) for every address among the bytes of the arguments that lies in an
-// allocation: views hold the addresses of their arrays. Bytes that only look like an address make
-// an array wait longer than needed; in a capture, they make the graph depend on that array.
+// Calls f(address) for every word of the arguments, which may be an address: views hold those of
+// their arrays. A word that only looks like an address makes an array wait longer than needed; in a
+// capture, it makes the graph depend on that array. Nothing keeps that array alive, and so the
+// records of the addresses are visited only.
 template <class F>
-void for_each_record(void const* arguments, std::size_t bytes, F f) {
+void for_each_word(void const* arguments, std::size_t bytes, F f) {
   auto const* const begin = static_cast<std::byte const*>(arguments);
   for (std::size_t i = 0; i + sizeof(void*) <= bytes; i += sizeof(void*)) {
     void const* address = nullptr;
     std::memcpy(&address, begin + i, sizeof address);
-    if (auto* const record = memory::find_record(address)) f(*record, address);
+    if (address != nullptr) f(address);
   }
+}
+
+// Adds the allocation that contains `address`, if there is one. Throws std::bad_alloc.
+void add_to_graph(memory::graph_memory& graph, void const* address) {
+  memory::allocation_record* watched = nullptr;
+  memory::allocation_token token;
+  auto const watch = [&](memory::allocation_visit&, memory::allocation_record& record) {
+    token = memory::watch_allocation(record);
+    watched = &record;
+  };
+  memory::visit_record(address, nullptr, watch);
+  // After the visit, because launches of the graph lock in the other order.
+  if (watched != nullptr) graph.add_device(watched, address, std::move(token));
 }
 
 // Records events after the uses by a foreign stream, whose destruction the library does not see. To
 // be called also after an error. Throws roc::error.
 void finish_uses(stream_ref stream, int device, void const* arguments, std::size_t bytes) {
   auto const id = runtime::stream_id_of(stream, device);
-  if (!id.is_foreign() || runtime::is_captured(stream)) return;
-  for_each_record(arguments, bytes, [&](memory::allocation_record& record, void const*) {
-    if (record.allocation_stream != id) record.finish_use(id);
+  if (!id.is_foreign() || runtime::belongs_to_capture(stream)) return;
+  for_each_word(arguments, bytes, [&](void const* address) {
+    auto const finish = [&](memory::allocation_visit& visit, memory::allocation_record& record) {
+      if (record.allocation_stream != id) visit.finish_use(id);
+    };
+    memory::visit_record(address, nullptr, finish);
   });
 }
 
@@ -248,9 +266,12 @@ launch_scope::launch_scope(stream_ref stream, void const* arguments, std::size_t
   runtime::refuse_uncaptured_call(&stream);
   memory::graph_memory* const graph = memory::captured_memory_of(stream);
   try {
-    for_each_record(arguments, bytes, [&](memory::allocation_record& record, void const* address) {
-      if (graph != nullptr) return graph->add_device(record, address);
-      static_cast<void>(record.begin_use(id));
+    for_each_word(arguments, bytes, [&](void const* address) {
+      if (graph != nullptr) return add_to_graph(*graph, address);
+      auto const begin = [&](memory::allocation_visit& visit, memory::allocation_record&) {
+        static_cast<void>(visit.begin_use(id));
+      };
+      memory::visit_record(address, &id, begin);
     });
     if (device != previous_device_) ROCARRAY_HIP(hipSetDevice, device);
   } catch (...) {

@@ -42,8 +42,8 @@ struct auxiliary_streams {
   std::array<event, max_slots> slot_free;        // on `second`: the last use of a slot is done
   progress_counters* counters = nullptr;         // null until progress_counters_of was called
   progress_counters* device_counters = nullptr;  // their address on the device
-  // The next operation uses values of the counters above this one. Guarded by the guard of the
-  // pair.
+  // The largest value of the counters that an operation has used; the next operation uses larger
+  // ones. Only for the thread that holds the pair.
   std::uint64_t last_value = 0;
   stream_id user;                   // of the last operation; guarded by the lock of the guards
   std::atomic<bool> in_use = true;  // an auxiliary_streams_guard holds the pair

@@ -117,7 +117,7 @@ void keep_event(int device, event reached) {
 }  // namespace
 
 void record_work(stream_ref stream) {
-  if (is_captured(stream)) return;  // the launch of the graph records its work
+  if (belongs_to_capture(stream)) return;  // the launch of the graph records its work
   if (stream.kind() == detail::stream_kind::non_blocking) {
     stream_id const& id = stream_id_of(stream, stream.device_ordinal());
     has_non_blocking_work.store(true);

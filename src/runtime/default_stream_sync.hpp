@@ -56,8 +56,8 @@ void enqueue_and_record(stream_ref stream, F enqueue) {
 }
 
 /// Makes the default stream of `device` wait for the work recorded on the device's non-blocking
-/// streams. Calls HIP under a process-wide lock, but does not block on work. `device` must be
-/// current. Throws roc::error.
+/// streams. Does not query work again that an earlier call has found finished. Calls HIP under a
+/// process-wide lock, but does not block on work. `device` must be current. Throws roc::error.
 void order_default_stream_after_all(int device);
 
 /// Returns true if work may have been recorded, on any device, since the last

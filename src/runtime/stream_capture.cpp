@@ -66,6 +66,11 @@ capture_information query(stream_ref stream) {
   return is_asked ? query(native) : capture_information();
 }
 
+// Returns true for the error that find throws for an invalid capture.
+bool is_invalidated(error const& failure) noexcept {
+  return failure.code() == std::error_code(hipErrorStreamCaptureInvalidated, hip_category());
+}
+
 [[noreturn]] void throw_refused(std::string const& what) {
   throw error(std::error_code(hipErrorStreamCaptureUnsupported, hip_category()), what);
 }
@@ -147,9 +152,18 @@ stream_capture* capture_detail::find(stream_ref stream) {
   return capture == capture_state().captures.end() ? nullptr : capture->second;
 }
 
-bool capture_detail::may_be_captured(stream_ref stream) noexcept {
+bool capture_detail::belongs(stream_ref stream) {
   try {
     return find(stream) != nullptr;
+  } catch (error const& failure) {
+    if (!is_invalidated(failure)) throw;
+    return true;
+  }
+}
+
+bool capture_detail::may_be_captured(stream_ref stream) noexcept {
+  try {
+    return belongs(stream);
   } catch (std::exception const&) {
     return true;
   }
@@ -168,8 +182,7 @@ bool capture_detail::fail(stream_ref stream) noexcept {
       is_captured = capture != nullptr;
       if (is_captured) capture->set_failed();
     } catch (error const& failure) {
-      is_captured =
-          failure.code() == std::error_code(hipErrorStreamCaptureInvalidated, hip_category());
+      is_captured = is_invalidated(failure);
       if (!is_captured) throw;
     }
   });

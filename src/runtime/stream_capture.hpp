@@ -80,6 +80,7 @@ namespace capture_detail {
 inline std::atomic<unsigned> active = 0;
 
 stream_capture* find(stream_ref stream);
+bool belongs(stream_ref stream);
 bool may_be_captured(stream_ref stream) noexcept;
 bool fail(stream_ref stream) noexcept;
 void refuse(stream_ref stream, char const* call);
@@ -109,7 +110,14 @@ inline stream_capture* capture_of(stream_ref stream) {
 /// devices.
 inline bool is_any_capture_active() noexcept { return capture_detail::is_any_active(); }
 
-/// Returns true if capture_of would return a capture or throw.
+/// Returns true if the stream belongs to a capture, also to one that an error has invalidated.
+/// Throws roc::error if HIP cannot tell.
+inline bool belongs_to_capture(stream_ref stream) {
+  return capture_detail::is_any_active() && capture_detail::belongs(stream);
+}
+
+/// Returns true if the stream belongs to a capture, or if HIP cannot tell. Only for callers that
+/// are correct if the stream is not captured: others call belongs_to_capture.
 inline bool is_captured(stream_ref stream) noexcept {
   return capture_detail::is_any_active() && capture_detail::may_be_captured(stream);
 }

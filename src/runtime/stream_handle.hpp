@@ -38,7 +38,8 @@ int device_for(stream_ref stream, int first, int second);
 /// succeeded. Does nothing and returns true for a stream that was moved from or destroyed. Returns
 /// true for a captured stream, whose capture it marks as failed.
 bool synchronize_quietly(stream_ref stream, int device = -1) noexcept;
-/// How often a wait has failed that no other wait replaced: see has_abandoned_work.
+/// The number of waits that have failed without a replacement: the wait for the device, which
+/// replaces a failed wait, failed too or was not possible. See has_abandoned_work.
 inline std::atomic<std::uint64_t> abandoned_waits = 0;
 /// Counts a wait that has failed, and logs what that means.
 void abandon_wait() noexcept;

@@ -77,7 +77,7 @@ struct stream_table {
   std::map<int, stream_slot*> default_streams;     // by device
   std::map<int, stream_slot*> per_thread_streams;  // by device, one slot for all threads
   std::map<stream_properties, slot_list> kept;     // native streams without a stream
-  slot_list replaced;                              // slots of destroyed foreign streams
+  slot_list unused;  // slots of destroyed foreign streams, which only leak checkers read
   std::uint64_t next_generation = generation_step;
 };
 
@@ -157,11 +157,11 @@ int clamp_priority(int priority) {
 }
 
 // The handle of a foreign stream belongs to another stream now, so that the foreign one must have
-// been destroyed. Its uses have events. Its slot stays in a list, because its relay may still be
-// waiting. The caller holds the table's mutex.
+// been destroyed. Its uses have events. Its slot is never freed, because stream_ids refer to it;
+// the list only keeps it reachable for leak checkers. The caller holds the table's mutex.
 void replace_foreign_locked(stream_table& streams, stream_slot& slot) noexcept {
   slot.generation.store(0, std::memory_order_release);
-  streams.replaced.push_back(slot);
+  streams.unused.push_back(slot);
 }
 
 // Creates a native stream on the current device, and its slot. Throws roc::error, std::bad_alloc.
@@ -279,10 +279,7 @@ stream_id const& stream_id_of(stream_ref stream) {
 }
 
 bool needs_relay(stream_ref stream) {
-  if (events_outlive_streams || is_device_relative(stream.handle()) ||
-      is_per_thread_handle(stream.handle())) {
-    return false;
-  }
+  if (events_outlive_streams || is_device_relative(stream.handle())) return false;
   // In a capture, the relay would join it. The program may have begun the capture.
   return stream_id_of(stream).is_foreign() && !is_captured_by_hip(stream);
 }
@@ -351,7 +348,9 @@ void synchronize_non_blocking_streams(int device) {
   }
   for (stream_id const& stream : streams) {
     // The stream that a capture began with had no work.
-    if (is_captured(stream.stream()) && event_before_join(stream.stream()) == nullptr) continue;
+    if (belongs_to_capture(stream.stream()) && event_before_join(stream.stream()) == nullptr) {
+      continue;
+    }
     if (shared_event const reached = record(stream)) reached->synchronize();
   }
 }

@@ -28,6 +28,13 @@ bool is_sole_owner(shared_event const& reached) noexcept {
 #endif
 }
 
+// Returns false if HIP cannot tell.
+bool is_surely_captured(stream_ref stream) noexcept {
+  bool is_captured = false;
+  platform::retry_then_log([&] { is_captured = belongs_to_capture(stream); });
+  return is_captured;
+}
+
 // From this number of uses on, those that have finished are removed before one is added.
 constexpr std::size_t many_uses = 8;
 
@@ -42,7 +49,7 @@ stream_uses::use* stream_uses::find(stream_id const& stream) noexcept {
 stream_uses::use& stream_uses::find_or_add(stream_id const& stream) {
   if (use* const found = find(stream)) return *found;
   if (uses_.size() >= many_uses) remove_finished();
-  return uses_.emplace_back(use{stream, nullptr, false});
+  return uses_.emplace_back(use{stream, nullptr, false, false});
 }
 
 void stream_uses::remove(stream_id const& stream) noexcept {
@@ -51,6 +58,7 @@ void stream_uses::remove(stream_id const& stream) noexcept {
 
 void stream_uses::begin(stream_id const& stream) {
   use& item = find_or_add(stream);
+  item.is_reached = false;
   // A use by a stream of the library needs an event after its last work. The event of a foreign one
   // stays, because it may be the only trace of earlier work; add replaces it.
   if (!stream.is_foreign()) item.done = nullptr;
@@ -63,6 +71,7 @@ void stream_uses::add(stream_id const& stream) {
 
 void stream_uses::add_with_event(stream_id const& stream) {
   use& item = find_or_add(stream);
+  item.is_reached = false;
   if (stream.is_replaced()) {
     // The work of a stream of the library is done. That of a foreign one may be pending.
     if (!stream.is_foreign() || item.done == nullptr) remove(stream);
@@ -78,7 +87,7 @@ void stream_uses::add_with_event(stream_id const& stream) {
     runtime::record(*done, stream);
   } catch (...) {
     // A foreign stream may be destroyed without notice: no event can be recorded on it later.
-    item.is_lost = item.is_lost || (stream.is_foreign() && !is_captured(stream.stream()));
+    item.is_lost = item.is_lost || (stream.is_foreign() && !is_surely_captured(stream.stream()));
     throw;
   }
   // If the stream has joined a capture meanwhile, the event may belong to the capture.
@@ -96,7 +105,7 @@ shared_event const& stream_uses::event_of(use& item) {
     on_device const guard(item.stream.device());
     ROCARRAY_HIP(hipDeviceSynchronize);
     item.is_lost = false;
-  } else if (item.done == nullptr) {
+  } else if (item.done == nullptr && !item.is_reached) {
     item.done = runtime::record(item.stream);
   }
   return item.done;
@@ -108,6 +117,7 @@ void stream_uses::record_events() {
 
 bool stream_uses::has_finished(use const& item) {
   if (item.is_lost) return false;
+  if (item.is_reached) return true;
   return item.done != nullptr ? item.done->query() : is_finished(item.stream);
 }
 
@@ -134,10 +144,10 @@ bool stream_uses::remove_finished() {
 void stream_uses::order_before(stream_id const& later) {
   for (use& item : uses_) {
     // Foreign streams that had the same handle cannot be told apart.
-    if (item.stream == later && !later.is_foreign()) continue;
-    if (shared_event const& done = event_of(item); done != nullptr && !done->query()) {
-      runtime::wait(later, *done);
-    }
+    if (item.is_reached || (item.stream == later && !later.is_foreign())) continue;
+    shared_event const& done = event_of(item);
+    item.is_reached = done == nullptr || done->query();
+    if (!item.is_reached) runtime::wait(later, *done);
   }
 }
 

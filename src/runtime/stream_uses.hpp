@@ -59,7 +59,8 @@ class stream_uses {
   /// roc::error.
   bool remove_finished();
   /// Makes work enqueued on `later` from now on wait for all uses, which it does anyway for uses by
-  /// the same stream. Calls HIP. Throws roc::error, std::bad_alloc.
+  /// the same stream. Later calls do not query the uses again that it finds finished. Calls HIP.
+  /// Throws roc::error, std::bad_alloc.
   void order_before(stream_id const& later);
   /// Blocks until all uses have finished, and removes them. Throws roc::error if that failed for a
   /// use, after it has waited for the others; that use is kept.
@@ -74,6 +75,7 @@ class stream_uses {
     stream_id stream;
     shared_event done;  // null: to be recorded later, when it is needed
     bool is_lost;       // no event could be recorded on a foreign stream, which may be gone
+    bool is_reached;    // the use has finished; `done` is kept for the next use by the stream
   };
 
   use* find(stream_id const& stream) noexcept;

@@ -47,8 +47,9 @@ struct watcher_table {
       list.push_back(std::move(added));
     }
   }
-  // Returns the next watcher of the stream from `index` on, and moves `index` behind it; null after
-  // the last one. Forgets the stream if all its watchers have been destroyed.
+  // Returns the first live watcher of the stream at or after position `index`, and sets `index` to
+  // the position after it. Returns null if there is none. Forgets the stream if all its watchers
+  // have been destroyed.
   std::shared_ptr<stream_watcher> next(stream_identity const& stream, std::size_t& index) noexcept {
     std::lock_guard const lock(mutex);
     auto const entry = watchers.find(stream);

@@ -13,7 +13,12 @@
 #include <thread>
 #include <vector>
 
+#include <roc/detail/launch.hpp>
+
+#include "memory/device/allocation_map.hpp"
+#include "memory/device/allocation_record.hpp"
 #include "platform/call.hpp"
+#include "runtime/stream_id.hpp"
 #include "support/environment.hpp"
 #include "support/gate.hpp"
 
@@ -48,6 +53,21 @@ TEST(Launch, HasIndicesInThreeDimensionalGrid) {
   std::vector<unsigned> expected(out.size());
   std::iota(expected.begin(), expected.end(), 0u);
   EXPECT_EQ(expected, read(out));
+}
+
+// A kernel argument may look like the address of memory that has been freed.
+TEST(Launch, RecordsNoUseOfFreeMemory) {
+  roc::stream const stream;
+  void const* address = nullptr;
+  {
+    roc::device_array<int> const freed({100});
+    address = freed.data();
+  }
+  auto const* const record = roc::memory::find_record(address);
+  ASSERT_NE(nullptr, record);
+  roc::detail::launch_scope scope(stream, &address, sizeof address);
+  scope.check(hipSuccess, "kernel");
+  EXPECT_FALSE(record->uses().contains(roc::runtime::stream_id_of(stream, 0)));
 }
 
 TEST(Launch, SharesStaticMemoryOfABlock) {

@@ -9,7 +9,9 @@
 #include <thread>
 #include <vector>
 
+#include "memory/device/allocation_record.hpp"
 #include "platform/call.hpp"
+#include "runtime/default_stream_sync.hpp"
 #include "runtime/stream_handle.hpp"
 #include "runtime/stream_id.hpp"
 #include "runtime/stream_uses.hpp"
@@ -131,6 +133,52 @@ TEST(StreamUses, OrderBeforeIgnoresUsesByTheSameStream) {
   call_counter const counter;
   uses.order_before(id_of(stream));
   EXPECT_EQ(call_count, 0u);
+}
+
+TEST(StreamUses, OrderBeforeQueriesAFinishedUseOnce) {
+  roc::stream const finished(roc::non_blocking);
+  roc::stream const later(roc::non_blocking);
+  stream_uses uses;
+  uses.add_with_event(id_of(finished));
+  finished.synchronize();
+  uses.order_before(id_of(later));
+  {
+    call_counter const counter;
+    uses.order_before(id_of(later));
+    EXPECT_TRUE(uses.have_finished());
+    EXPECT_EQ(call_count, 0u);
+  }
+  uses.add(id_of(finished));
+  EXPECT_FALSE(uses.have_finished());
+}
+
+TEST(OrderDefaultStreamAfterAll, QueriesFinishedWorkOnce) {
+  std::vector<roc::stream> streams;
+  for (int i = 0; i != 20; ++i) {
+    roc::stream const& stream = streams.emplace_back(roc::non_blocking);
+    roc::runtime::record_work(stream);
+  }
+  for (roc::stream const& stream : streams) stream.synchronize();
+  roc::runtime::order_default_stream_after_all(0);
+  call_counter const counter;
+  roc::runtime::order_default_stream_after_all(0);
+  EXPECT_EQ(call_count, 0u);
+}
+
+// The fast path of the record knows the stream, whose use order_before has found finished.
+TEST(AllocationRecord, RecordsTheNextUseAfterOrderBefore) {
+  roc::stream const owner(roc::non_blocking);
+  roc::stream const user(roc::non_blocking);
+  roc::stream const later(roc::non_blocking);
+  roc::memory::allocation_record record;
+  record.allocation_stream = id_of(owner);
+  record.finish_use(id_of(user));
+  record.begin_use(id_of(user));
+  ASSERT_TRUE(record.has_tracked(id_of(user)));
+  user.synchronize();
+  record.order_before(id_of(later));
+  record.begin_use(id_of(user));
+  EXPECT_FALSE(record.uses().have_finished());
 }
 
 TEST(StreamUses, OfADestroyedStreamFinishWithItsWork) {

@@ -14,8 +14,8 @@ namespace {
 constexpr unsigned region_bits = 21;
 constexpr unsigned level_bits = 12;
 constexpr std::uintptr_t level_mask = (std::uintptr_t{1} << level_bits) - 1;
-// The value of a region that is neither empty nor covered by a single slab. No slab has this
-// address.
+// The value of a region that is neither empty nor covered by a single slab, as the innermost entry
+// of all its addresses. No slab has this address.
 constexpr std::uintptr_t mixed_region = 1;
 
 std::uintptr_t address_of(void const* data) { return reinterpret_cast<std::uintptr_t>(data); }
@@ -98,6 +98,21 @@ allocation_record* allocation_map::find(void const* address) noexcept {
   return reinterpret_cast<pool_slab*>(value)->record_at(address);
 }
 
+allocation_record* allocation_map::find_allocated(void const* address,
+                                                  runtime::stream_id const* tracked) noexcept {
+  if (load_region(address_of(address) >> region_bits) == 0) return nullptr;
+  std::shared_lock const lock(mutex_);
+  entry const* const found = innermost_entry(address_of(address));
+  if (found == nullptr) return nullptr;
+  allocation_record* record = found->record;
+  if (found->slab != nullptr) {
+    pool_block* const block = found->slab->record_at(address);
+    if (block == nullptr || !block->is_allocated.load()) return nullptr;
+    record = block;
+  }
+  return tracked != nullptr && record->has_tracked(*tracked) ? nullptr : record;
+}
+
 allocation_map::classification allocation_map::classify(void const* address) noexcept {
   if (load_region(address_of(address) >> region_bits) == 0) return {};
   // The slab and its records stay alive while the mutex is held. Only their members that other
@@ -168,21 +183,15 @@ void allocation_map::update_regions(std::uintptr_t begin, std::uintptr_t end) no
     std::uintptr_t const last = ((region + 1) << region_bits) - 1;
     std::uintptr_t const first = region << region_bits;
     auto const next = entries_.upper_bound(last);
-    // An entry is the only one of the region if it contains the whole region, or if it is not
-    // nested and no other entry overlaps the region.
-    entry const* sole_entry = innermost_entry(first);
-    bool is_sole =
-        sole_entry == nullptr || sole_entry->enclosing == nullptr || sole_entry->end > last;
-    if (next != entries_.begin() && std::prev(next)->first > first) {
-      auto const last_begun = std::prev(next);
-      is_sole = sole_entry == nullptr && last_begun->second.enclosing == nullptr &&
-                (last_begun == entries_.begin() || std::prev(last_begun)->first <= first);
-      sole_entry = &last_begun->second;
-    }
-    std::uintptr_t value = 0;
-    if (sole_entry != nullptr) {
-      bool const is_only_slab = is_sole && sole_entry->slab != nullptr;
-      value = is_only_slab ? reinterpret_cast<std::uintptr_t>(sole_entry->slab) : mixed_region;
+    bool const is_divided = next != entries_.begin() && std::prev(next)->first > first;
+    entry const* const innermost = innermost_entry(first);
+    std::uintptr_t value = mixed_region;
+    if (innermost == nullptr && !is_divided) {
+      value = 0;
+    } else if (!is_divided && innermost->end > last && innermost->slab != nullptr) {
+      // Only a slab that covers the whole region: lookups of other memory in the region must not
+      // read it without the lock, because nothing keeps it alive for them.
+      value = reinterpret_cast<std::uintptr_t>(innermost->slab);
     }
     region_slot(region).store(value, std::memory_order_release);
   }

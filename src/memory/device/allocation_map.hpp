@@ -12,10 +12,10 @@
 
 #include "base/byte_range.hpp"
 #include "base/no_destructor.hpp"
+#include "memory/device/allocation_record.hpp"
 
 namespace roc::memory {
 
-class allocation_record;
 class pool_slab;
 
 /// A process-wide map of the slabs of pools and of single allocations of other resources. Entries
@@ -23,7 +23,9 @@ class pool_slab;
 /// member calls HIP.
 ///
 /// Every copy makes lookups. A lookup takes no lock if the region of 2 MiB around the address is
-/// empty or belongs to a single slab, which is the usual case on devices.
+/// empty or covered by a single slab, which is the usual case on devices: their slabs are aligned
+/// to 2 MiB. A lookup in the region of an end of a slab that is not aligned takes the mutex,
+/// shared.
 class allocation_map {
  public:
   /// Returns the one map of the process. It is never destroyed, because static arrays are freed
@@ -45,8 +47,18 @@ class allocation_map {
   void remove(void const* data) noexcept;
 
   /// Returns the record of the innermost allocation that contains `address`, which may be inside
-  /// the allocation; null if there is none. The caller guarantees that the allocation stays alive.
+  /// the allocation; null if there is none. The caller guarantees that the memory at `address`
+  /// stays allocated, by the library or by other code.
   allocation_record* find(void const* address) noexcept;
+
+  /// Returns the record of the innermost allocation that contains `address`, and of which nothing
+  /// is known: the memory may be freed by another thread at any time, and then the record is
+  /// destroyed. The result is only for an allocation_visit of the record, during which another call
+  /// tells whether the memory is still allocated. Returns null for memory that is free or of no
+  /// record, and if `tracked` is not null and the record has tracked that stream. Takes the mutex,
+  /// shared, if the region of the address is not empty.
+  allocation_record* find_allocated(void const* address,
+                                    runtime::stream_id const* tracked = nullptr) noexcept;
 
   enum class memory_state : unsigned char { unknown, free, in_use };
   struct classification {
@@ -115,6 +127,18 @@ class allocation_map {
   std::multimap<std::uintptr_t, entry> entries_;
   std::array<std::atomic<branch*>, 4096> branches_{};
 };
+
+/// Calls f(visit, record) for the record of the allocation that contains `address`, during an
+/// allocation_visit, unless find_allocated(address, tracked) returns null. For addresses whose
+/// memory nothing keeps allocated. `f` must not deallocate memory.
+template <class F>
+void visit_record(void const* address, runtime::stream_id const* tracked, F f) {
+  allocation_map& map = allocation_map::instance();
+  allocation_record* const record = map.find_allocated(address, tracked);
+  if (record == nullptr) return;
+  allocation_visit visit(record);
+  if (map.find_allocated(address) == record) f(visit, *record);
+}
 
 /// Returns the record of the allocation that contains `address`, which may be inside it; null if
 /// `address` is null or not in memory that the library allocated.

@@ -2,6 +2,7 @@
 #include "memory/device/allocation_record.hpp"
 
 #include <array>
+#include <atomic>
 #include <exception>
 #include <mutex>
 #include <utility>
@@ -20,11 +21,37 @@ std::mutex& mutex_of(allocation_record const* record) noexcept {
   return mutexes[(reinterpret_cast<std::uintptr_t>(record) >> 6) % mutexes.size()];
 }
 
+// The number of allocation_visits, of all records.
+std::atomic<unsigned> visits = 0;
+
 }  // namespace
+
+allocation_visit::allocation_visit(allocation_record* record) noexcept : record_(record) {
+  // First: either wait_for_visits finds this visit, or this visit finds the memory free.
+  visits.fetch_add(1);
+  mutex_of(record).lock();
+}
+
+allocation_visit::~allocation_visit() {
+  mutex_of(record_).unlock();
+  visits.fetch_sub(1);
+}
+
+void allocation_record::wait_for_visits() noexcept {
+#if !defined(__SANITIZE_THREAD__)  // the sanitizer does not know fences
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (visits.load(std::memory_order_relaxed) == 0) return;
+#endif
+  std::lock_guard const lock(mutex_of(this));
+}
 
 bool allocation_record::begin_use(stream_id const& stream) {
   if (has_tracked(stream)) return false;
   std::lock_guard const lock(mutex_of(this));
+  return begin_use_locked(stream);
+}
+
+bool allocation_record::begin_use_locked(stream_id const& stream) {
   // Streams of several threads, or successive ones, may share the identity of a foreign stream.
   bool const is_ordered = uses_.contains(stream) && !stream.is_foreign();
   if (has_prior_work && !is_ordered && !allocation_stream.is_empty()) {
@@ -39,6 +66,10 @@ bool allocation_record::begin_use(stream_id const& stream) {
 
 void allocation_record::finish_use(stream_id const& stream) {
   std::lock_guard const lock(mutex_of(this));
+  finish_use_locked(stream);
+}
+
+void allocation_record::finish_use_locked(stream_id const& stream) {
   used_by_other_streams_.store(true, std::memory_order_release);
   uses_.add(stream);
 }
@@ -52,13 +83,16 @@ void allocation_record::add_uses(runtime::stream_uses const& uses) {
 void allocation_record::order_before(stream_id const& stream) {
   std::lock_guard const lock(mutex_of(this));
   uses_.order_before(stream);
+  // Uses may now have an event, or be known to have finished: the next work of their streams must
+  // be recorded again.
+  last_use_generation_.store(0);
 }
 
 void allocation_record::move_to(stream_id const& stream) {
   std::lock_guard const lock(mutex_of(this));
-  uses_.order_before(stream);
   if (!allocation_stream.is_empty()) runtime::order_after(stream, allocation_stream);
-  // Not earlier: if a wait fails, the next attempt needs all uses again.
+  uses_.order_before(stream);
+  // Not earlier: if a wait fails, the next attempt needs the allocation stream and all uses again.
   allocation_stream = stream;
   forget_uses_locked();
 }

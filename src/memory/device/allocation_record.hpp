@@ -51,6 +51,11 @@ class allocation_record {
   /// Returns true if the stream is foreign: the caller must call finish_use after it has enqueued
   /// the work. Throws roc::error, std::bad_alloc.
   bool begin_use(runtime::stream_id const& stream);
+  /// Blocks until each allocation_visit of the record has ended that may have seen the memory
+  /// allocated. To be called after the memory has been marked as free, and before the record is
+  /// written without its mutex, used again or destroyed. Costs a fence unless there are visits.
+  /// Does not call HIP.
+  void wait_for_visits() noexcept;
   /// Records a use by work that has been enqueued on `stream`; if that is foreign, with an event
   /// after the work. Does not block; calls HIP. Throws roc::error, and the use then remains without
   /// an event; std::bad_alloc.
@@ -61,11 +66,12 @@ class allocation_record {
   void add_uses(runtime::stream_uses const& uses);
 
   /// Makes `stream` wait for all recorded uses. Does not block; calls HIP. Throws roc::error,
-  /// std::bad_alloc; the uses are unchanged.
+  /// std::bad_alloc. No use is removed.
   void order_before(runtime::stream_id const& stream);
   /// Makes `stream` the allocation stream: makes it wait for the work of the former one and for all
   /// recorded uses, and forgets these. Does not block; calls HIP. Throws roc::error,
-  /// std::bad_alloc; the record is then unchanged, so that the call can be repeated.
+  /// std::bad_alloc; allocation stream and uses then remain, some uses with an event that was
+  /// recorded by the call, so that it can be repeated.
   void move_to(runtime::stream_id const& stream);
   /// Records events for uses that have none, and removes the uses that have finished. Returns true
   /// if none is left. Does not block; calls HIP. Throws roc::error, std::bad_alloc; no use is lost.
@@ -81,6 +87,11 @@ class allocation_record {
   void forget_uses() noexcept;
 
  private:
+  friend class allocation_visit;
+
+  // The caller holds the mutex of the record.
+  bool begin_use_locked(runtime::stream_id const& stream);
+  void finish_use_locked(runtime::stream_id const& stream);
   void forget_uses_locked() noexcept;
 
   std::atomic<bool> used_by_other_streams_ = false;  // uses_ is not empty
@@ -88,6 +99,28 @@ class allocation_record {
   // none. Foreign streams do not change it: each of their uses needs an event after it.
   std::atomic<std::uint64_t> last_use_generation_ = 0;
   runtime::stream_uses uses_;  // by streams other than allocation_stream; guarded by the mutex
+};
+
+/// Holds the mutex of a record whose memory the caller does not keep allocated. If the memory is
+/// allocated after the constructor, it stays so until the visit ends: its deallocation blocks in
+/// wait_for_visits. Only allocation_map::find_allocated can tell, because the record may have been
+/// destroyed already. A thread must not deallocate memory during a visit.
+class allocation_visit {
+ public:
+  /// Uses the address of the record only.
+  explicit allocation_visit(allocation_record* record) noexcept;
+  ~allocation_visit();
+  allocation_visit(allocation_visit const&) = delete;
+  allocation_visit& operator=(allocation_visit const&) = delete;
+
+  /// Do what the functions of the record do. The memory must be allocated.
+  bool begin_use(runtime::stream_id const& stream) {
+    return !record_->has_tracked(stream) && record_->begin_use_locked(stream);
+  }
+  void finish_use(runtime::stream_id const& stream) { record_->finish_use_locked(stream); }
+
+ private:
+  allocation_record* const record_;
 };
 
 }  // namespace roc::memory

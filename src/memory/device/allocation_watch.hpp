@@ -18,9 +18,12 @@ allocation_token watch_allocation(allocation_record& record);
 
 /// Implements end_watch.
 void end_watch_slow_path(allocation_record& record) noexcept;
-/// To be called before a record's memory is freed or given to another allocation. Costs one relaxed
-/// load unless the allocation is watched. Does not block and does not call HIP.
+/// To be called after the memory of a record has been marked as free, and before it is freed or
+/// given to another allocation. Waits for visits of the record first, because they may watch it:
+/// see allocation_record::wait_for_visits. Costs a fence and a relaxed load otherwise, unless the
+/// allocation is watched. Does not call HIP.
 inline void end_watch(allocation_record& record) noexcept {
+  record.wait_for_visits();
   if (record.is_watched.load(std::memory_order_relaxed)) [[unlikely]]
     end_watch_slow_path(record);
 }

@@ -77,8 +77,8 @@ struct own_record final : allocation_record {
 
 // Removes the record from the allocation_map and deletes it.
 void delete_record(own_record* record, void* data) noexcept {
-  memory::end_watch(*record);
   if (record->is_mapped) memory::allocation_map::instance().remove(data);
+  memory::end_watch(*record);
   delete record;
 }
 

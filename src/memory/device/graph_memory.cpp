@@ -33,14 +33,15 @@ bool graph_memory::wait_for_launches_quietly() noexcept {
 }
 
 void graph_memory::add_device(void const* address) {
-  if (allocation_record* const record = find_record(address)) add_device(*record, address);
+  allocation_record* const record = find_record(address);
+  if (record != nullptr) add_device(record, address, watch_allocation(*record));
 }
 
-void graph_memory::add_device(allocation_record& record, void const* address) {
+void graph_memory::add_device(allocation_record* record, void const* address,
+                              allocation_token token) {
   std::lock_guard const lock(mutex_);
   // If an earlier allocation of the record has ended, its entry stays, and launches fail.
-  if (device_.contains(&record)) return;
-  device_.emplace(&record, device_memory{address, watch_allocation(record)});
+  device_.try_emplace(record, device_memory{address, std::move(token)});
 }
 
 void graph_memory::add_host(host_use added) {

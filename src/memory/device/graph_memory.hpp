@@ -34,7 +34,9 @@ class graph_memory final : public runtime::stream_capture {
   /// Adds the allocation that contains `address`. Ignores null and unknown addresses. Throws
   /// std::bad_alloc.
   void add_device(void const* address);
-  void add_device(allocation_record& record, void const* address);
+  /// Adds the allocation of a record, which is alive or has ended as `token` tells. Does not access
+  /// the record. Throws std::bad_alloc.
+  void add_device(allocation_record* record, void const* address, allocation_token token);
 
   struct host_use {
     base::byte_range range;           // as the copy or fill accesses it

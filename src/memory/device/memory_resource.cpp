@@ -135,16 +135,20 @@ detail::resource_block memory_resource::allocate_block(std::size_t bytes, stream
 void memory_resource::deallocate_block(detail::resource_block const& block, std::size_t bytes,
                                        stream_ref stream) noexcept {
   if (block.data == nullptr) return;
-  if (!runtime::is_captured(stream)) return do_deallocate_block(block, bytes, stream);
+  bool is_captured = true;  // also if HIP cannot tell
+  bool const is_known =
+      platform::retry_then_log([&] { is_captured = runtime::belongs_to_capture(stream); });
+  if (!is_captured) return do_deallocate_block(block, bytes, stream);
   // Nothing can be enqueued on a captured stream. The default stream takes its place, and waits for
   // the work from before the capture.
   int const device = stream.device_ordinal();
-  bool const is_ordered = platform::retry_then_log([&] {
+  auto const order = [&] {
     runtime::stream_id const default_stream = runtime::stream_id_of({}, device);
     if (auto const before = runtime::event_before_join(stream)) {
       runtime::wait(default_stream, *before);
     }
-  });
+  };
+  bool const is_ordered = is_known && platform::retry_then_log(order);
   if (is_ordered || runtime::synchronize_all_devices_quietly()) {
     return do_deallocate_block(block, bytes,
                                {nullptr, device, detail::stream_kind::default_stream});

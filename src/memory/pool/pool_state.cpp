@@ -68,7 +68,8 @@ detail::resource_block pool_state::hand_out(pool_block& block, std::size_t bytes
   if (block.is_used_by_other_streams()) block.forget_uses();
   if (block.allocation_stream != stream) block.allocation_stream = stream;
   block.has_prior_work = has_prior_work;
-  block.is_allocated.store(true, std::memory_order_relaxed);
+  // A visit that sees the block as allocated reads what was written before.
+  block.is_allocated.store(true, std::memory_order_release);
   unpoison_device_memory(block.data, block.bytes());
   // Prior work may still access the rest of the block.
   if (!has_prior_work) poison_device_memory(block.data + bytes, block.bytes() - bytes);

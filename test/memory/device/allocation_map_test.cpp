@@ -6,9 +6,15 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
+
+#include <sys/mman.h>
 
 #include "memory/device/allocation_map.hpp"
 #include "memory/device/allocation_record.hpp"
@@ -108,6 +114,105 @@ TEST(AllocationMap, ClassifiesMemory) {
   array const single(roc::shape<1>{100}, hip_resource);
   EXPECT_EQ(memory_state::in_use, state_of(single.data()));
   EXPECT_EQ(0, allocation_map::instance().classify(single.data()).device);
+}
+
+// Another thread may destroy the slab meanwhile: nothing keeps it alive for a lookup of other
+// memory.
+TEST(AllocationMap, LookupsOfOtherMemoryDoNotReadASlabOfTheirRegion) {
+  constexpr std::size_t region = std::size_t{2} << 20;
+  // A range of addresses, and a slab that cannot be read.
+  std::size_t const bytes = 5 * region;
+  void* const reserved =
+      ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(MAP_FAILED, reserved);
+  auto* const slab = static_cast<roc::memory::pool_slab*>(reserved);
+  auto const first = (reinterpret_cast<std::uintptr_t>(reserved) + region - 1) / region * region;
+  auto* const begin = reinterpret_cast<std::byte*>(first);
+  auto& map = allocation_map::instance();
+  std::size_t const margin = region / 4;
+  map.add(begin + margin, 3 * region, slab, 0);
+  for (std::byte const* const address :
+       {begin, begin + margin - 1, begin + margin + 3 * region, begin + 4 * region - 1}) {
+    EXPECT_EQ(nullptr, find_record(address));
+    EXPECT_EQ(nullptr, map.find_with_range(address).record);
+  }
+  map.remove(begin + margin);
+  ::munmap(reserved, bytes);
+}
+
+TEST(VisitRecord, IgnoresFreeMemory) {
+  roc::hip_memory_resource hip_resource;
+  roc::pool_resource pool(hip_resource);
+  int visits = 0;
+  auto const count = [&](roc::memory::allocation_visit&, roc::memory::allocation_record&) {
+    ++visits;
+  };
+  std::byte const* data = nullptr;
+  {
+    array const pooled(roc::shape<1>{100}, pool);
+    data = pooled.data();
+    roc::memory::visit_record(data, nullptr, count);
+    EXPECT_EQ(1, visits);
+    roc::memory::visit_record(data, &find_record(data)->allocation_stream, count);
+    EXPECT_EQ(1, visits) << "the stream is tracked";
+  }
+  ASSERT_NE(nullptr, find_record(data));
+  roc::memory::visit_record(data, nullptr, count);
+  EXPECT_EQ(1, visits);
+}
+
+// The record may not be destroyed or be given to another array during the visit.
+TEST(VisitRecord, DelaysTheDeallocationOfTheMemory) {
+  roc::hip_memory_resource hip_resource;
+  roc::pool_resource pool(hip_resource);
+  for (roc::memory_resource* const resource : {static_cast<roc::memory_resource*>(&hip_resource),
+                                               static_cast<roc::memory_resource*>(&pool)}) {
+    std::optional<array> freed(std::in_place, roc::shape<1>{100}, *resource);
+    std::byte const* const data = freed->data();
+    std::atomic<bool> is_freed = false;
+    std::thread other;
+    roc::memory::visit_record(data, nullptr,
+                              [&](roc::memory::allocation_visit&, roc::memory::allocation_record&) {
+                                other = std::thread([&] {
+                                  freed.reset();
+                                  is_freed = true;
+                                });
+                                std::this_thread::sleep_for(std::chrono::milliseconds(50));
+                                EXPECT_FALSE(is_freed);
+                              });
+    ASSERT_TRUE(other.joinable());
+    other.join();
+  }
+}
+
+// Sanitizers report an access to a record that has been destroyed.
+TEST(VisitRecord, MayMeetMemoryThatAnotherThreadFrees) {
+  roc::hip_memory_resource hip_resource;
+  roc::pool_resource pool(hip_resource);
+  std::atomic<std::byte const*> data = nullptr;
+  std::atomic<bool> is_done = false;
+  std::thread other([&] {
+    for (int i = 0; i != 1000; ++i) {
+      for (std::size_t const bytes : {std::size_t{64}, std::size_t{200'000}}) {
+        array const first(roc::shape<1>{bytes}, pool);
+        array const second(roc::shape<1>{bytes + 100'000}, pool);
+        array const single(roc::shape<1>{bytes}, hip_resource);
+        data = i % 2 == 0 ? second.data() : single.data();
+      }
+      if (i % 3 == 0) pool.trim();
+    }
+    is_done = true;
+  });
+  roc::stream const stream;
+  auto const id = roc::runtime::stream_id_of(stream, 0);
+  while (!is_done) {
+    std::byte const* const address = data;
+    roc::memory::visit_record(
+        address, &id, [&](roc::memory::allocation_visit& visit, roc::memory::allocation_record&) {
+          static_cast<void>(visit.begin_use(id));
+        });
+  }
+  other.join();
 }
 
 // The slabs and the blocks of freed memory are deleted meanwhile.
