@@ -9,6 +9,7 @@
 #include <roc/error.hpp>
 
 #include "base/format_bytes.hpp"
+#include "base/round_up.hpp"
 #include "memory/debug/address_sanitizer.hpp"
 #include "memory/device/allocation_map.hpp"
 #include "platform/call.hpp"
@@ -83,8 +84,10 @@ void pool_heap::merge_free_spans(free_list& list) noexcept {
 
 bool pool_heap::grow(block_request const& request, free_list& pending) {
   std::size_t const needed = request.pages * page_bytes;
-  std::size_t const preferred = std::clamp(page_count(reserved_ / 2) * page_bytes, first_slab_bytes,
-                                           std::max(first_slab_bytes, slab_bytes_));
+  // A multiple of what allocation_map looks up without a lock.
+  std::size_t const preferred =
+      std::clamp(base::round_up(reserved_ / 2, first_slab_bytes), first_slab_bytes,
+                 std::max(first_slab_bytes, slab_bytes_));
   return (preferred > needed && add_slab(preferred, pending)) || add_slab(needed, pending);
 }
 
