@@ -19,7 +19,7 @@ struct stream_on_device {
 };
 
 /// Blocks until the streams are idle, after an error, as runtime::synchronize_quietly does.
-/// Allocates nothing. Logs errors.
+/// Allocates nothing if it can make the devices current. Logs errors.
 void synchronize_quietly(std::span<stream_on_device const> streams) noexcept;
 
 /// An internal stream, and a device whose memory the work on it will use.

@@ -149,7 +149,6 @@ void enqueue_operation(operation const& op, stream_ref const& stream, Work const
                                           : runtime::device_for(stream, device, source_device);
   std::optional<runtime::on_device> guard;
   if (needs_device_guard(op, device, source_device, stream)) guard.emplace(work_device);
-  runtime::current_device_check current(work_device);
   runtime::refuse_uncaptured_call(&stream);
   memory::graph_memory* const graph = memory::captured_memory_of(stream);
   if (graph != nullptr) [[unlikely]] {
@@ -160,9 +159,9 @@ void enqueue_operation(operation const& op, stream_ref const& stream, Work const
   try {
     memory::device_use const device_use(stream, work_device, op.device_memory[0],
                                         op.device_memory[1], op.records);
-    current.repair();
+    if (guard) guard->repair();
     work(stream);
-    current.repair();
+    if (guard) guard->repair();
     if (graph == nullptr) record_host_uses(op, stream);
     runtime::record_work(stream);
   } catch (...) {
@@ -190,12 +189,11 @@ void complete_operation(operation const& op, Work const& work) {
   }
   std::optional<runtime::on_device> guard;
   if (needs_device_guard(op, device, source_device, default_stream)) guard.emplace(device);
-  runtime::current_device_check current(device);
   order_after_earlier_work(op, device);
   try {
-    current.repair();
+    if (guard) guard->repair();
     work(default_stream);
-    current.repair();
+    if (guard) guard->repair();
     if (op.uses_default_stream) runtime::synchronize(default_stream);
   } catch (...) {
     if (op.uses_default_stream) runtime::synchronize_quietly(default_stream, device);

@@ -147,8 +147,8 @@ copy_path choose_path(plan const& p, timing when) {
   return fastest_path(p, when);
 }
 
-// Sets the members that depend on the kinds of memory, and the path. The other members are set. The
-// host table does not know memory that other code has pinned: the regions state it.
+// Sets the device of a side that names none, if the other side names one: the device that HIP
+// reports, else the current one. Memory that all devices can access gets none. Throws roc::error.
 void name_devices(plan& p) {
   bool const names_one = (p.source_device < 0) != (p.destination_device < 0);
   if (p.kind != copy_kind::device_to_device || !names_one || p.mapped) return;
@@ -156,11 +156,15 @@ void name_devices(plan& p) {
   bool const is_source_named = p.source_device >= 0;
   auto const found =
       platform::query_pointer(is_source_named ? p.canonical.destination : p.canonical.source);
-  bool const is_known = found.kind == native_detail::memory_kind::device;
+  using native_detail::memory_kind;
+  if (found.kind == memory_kind::managed || found.kind == memory_kind::host) return;
+  bool const is_known = found.kind == memory_kind::device;
   int& unnamed = is_source_named ? p.destination_device : p.source_device;
   unnamed = is_known ? found.device : runtime::current_device();
 }
 
+// Sets the members that depend on the kinds of memory, and the path. The other members are set. The
+// host table does not know memory that other code has pinned: the regions state it.
 void complete(plan& p, timing when, detail::source_use use) {
   using layout::side;
   auto const& table = memory::host_table::instance();

@@ -57,8 +57,9 @@ struct plan {
   /// borrowed. Otherwise it is read in the stream's order, in which earlier work may still write
   /// it.
   bool reads_source_now = false;
-  int source_device = -1;       // -1: host memory, or memory of the current device
-  int destination_device = -1;  // -1: host memory, or memory of the current device
+  // -1: host memory, memory of all devices, or memory of the current device if no side names one
+  int source_device = -1;
+  int destination_device = -1;
   /// The host memory of each side, by layout::side; empty for device memory that the CPU cannot
   /// access.
   std::array<base::byte_range, 2> host_ranges{};

@@ -177,7 +177,7 @@ void add_to_graph(memory::graph_memory& graph, void const* address) {
     token = memory::watch_allocation(record);
     watched = &record;
   };
-  memory::visit_record(address, nullptr, watch);
+  memory::visit_record(address, watch);
   // After the visit, because launches of the graph lock in the other order.
   if (watched != nullptr) graph.add_device(watched, address, std::move(token));
 }
@@ -191,7 +191,7 @@ void finish_uses(stream_ref stream, int device, void const* arguments, std::size
     auto const finish = [&](memory::allocation_visit& visit, memory::allocation_record& record) {
       if (record.allocation_stream != id) visit.finish_use(id);
     };
-    memory::visit_record(address, nullptr, finish);
+    memory::visit_record(address, finish);
   });
 }
 
@@ -271,7 +271,7 @@ launch_scope::launch_scope(stream_ref stream, void const* arguments, std::size_t
       auto const begin = [&](memory::allocation_visit& visit, memory::allocation_record&) {
         static_cast<void>(visit.begin_use(id));
       };
-      memory::visit_record(address, &id, begin);
+      memory::visit_record(address, begin);
     });
     if (device != previous_device_) ROCARRAY_HIP(hipSetDevice, device);
   } catch (...) {

@@ -15,7 +15,7 @@ namespace roc::preload {
 /// at the end of the scope. Does nothing on AMD, where there are no contexts.
 class primary_context_scope {
  public:
-  /// Does not create a primary context.
+  /// Does not create a primary context. Retains an active one until the process ends.
   explicit primary_context_scope(int device) noexcept;
   ~primary_context_scope();
   primary_context_scope(primary_context_scope const&) = delete;

@@ -41,30 +41,13 @@ inline bool restore_current_device(int ordinal) noexcept {
   return false;
 }
 
-/// Keeps a device current where scopes end that make other devices current.
-class current_device_check {
- public:
-  /// `ordinal` is the current device.
-  explicit current_device_check(int ordinal) noexcept : ordinal_(ordinal) {}
-  /// Makes the device current again if restore_current_device has failed meanwhile. Throws
-  /// roc::error.
-  void repair() {
-    if (failed_restores == seen_) return;
-    ROCARRAY_HIP(hipSetDevice, ordinal_);
-    seen_ = failed_restores;
-  }
-
- private:
-  int ordinal_;
-  unsigned seen_ = failed_restores;
-};
-
 /// Makes a device current for a scope, and restores the previous one at its end. Each end calls
 /// hipSetDevice only if another device was current. The constructor throws roc::error; an error in
 /// the destructor is logged.
 class on_device {
  public:
-  explicit on_device(int ordinal) : previous_(current_device()), changed_(previous_ != ordinal) {
+  explicit on_device(int ordinal)
+      : ordinal_(ordinal), previous_(current_device()), changed_(previous_ != ordinal) {
     if (changed_) ROCARRAY_HIP(hipSetDevice, ordinal);
   }
   ~on_device() {
@@ -73,9 +56,19 @@ class on_device {
   on_device(on_device const&) = delete;
   on_device& operator=(on_device const&) = delete;
 
+  /// Makes the device current again if another scope within this one could not restore it. Throws
+  /// roc::error.
+  void repair() {
+    if (failed_restores == seen_failures_) return;
+    ROCARRAY_HIP(hipSetDevice, ordinal_);
+    seen_failures_ = failed_restores;
+  }
+
  private:
+  int ordinal_;
   int previous_;
   bool changed_;
+  unsigned seen_failures_ = failed_restores;
 };
 
 }  // namespace roc::runtime

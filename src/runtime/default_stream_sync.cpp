@@ -212,23 +212,38 @@ void synchronize_device(int device) { static_cast<void>(wait_for_device(device))
 
 void synchronize_all_devices() { static_cast<void>(wait_for_all_devices()); }
 
-bool synchronize_all_devices_quietly() noexcept {
+namespace {
+
+enum class wait_result { failed, covers_a_part, covers_all_work };
+
+wait_result wait_quietly_for_all_devices() noexcept {
   std::uint64_t const count = abandoned_waits.load();
   for (bool is_last_attempt : {false, true}) {  // a transient failure must not leak memory
     try {
-      if (wait_for_all_devices()) raise_to(recovered_waits, count);
-      return true;
+      if (!wait_for_all_devices()) return wait_result::covers_a_part;
+      raise_to(recovered_waits, count);
+      return wait_result::covers_all_work;
     } catch (error const& failure) {
       if (platform::is_runtime_shut_down(failure)) {
         raise_to(recovered_waits, count);
-        return true;
+        return wait_result::covers_all_work;
       }
       if (is_last_attempt) base::log_error(failure.what());
     } catch (std::exception const& failure) {
       if (is_last_attempt) base::log_error(failure.what());
     }
   }
-  return false;
+  return wait_result::failed;
+}
+
+}  // namespace
+
+bool synchronize_all_devices_quietly() noexcept {
+  return wait_quietly_for_all_devices() != wait_result::failed;
+}
+
+bool complete_all_work_quietly() noexcept {
+  return wait_quietly_for_all_devices() == wait_result::covers_all_work;
 }
 
 bool has_abandoned_work() noexcept { return recovered_waits.load() != abandoned_waits.load(); }

@@ -82,6 +82,9 @@ void synchronize_all_devices();
 /// Does what synchronize_all_devices does, but logs errors and returns false if work may still be
 /// pending. Returns true if the runtime has shut down: nothing is pending then.
 bool synchronize_all_devices_quietly() noexcept;
+/// Does what synchronize_all_devices_quietly does, but returns false also if a capture kept it from
+/// waiting for all work.
+bool complete_all_work_quietly() noexcept;
 
 /// Returns true if work may be pending that nothing has recorded, because a wait for it has failed
 /// (abandoned_waits), and not all devices have been idle since. Host memory, staging memory and

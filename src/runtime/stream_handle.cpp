@@ -113,8 +113,7 @@ bool synchronize_quietly(stream_ref stream, int device) noexcept {
     is_idle = result == hipSuccess || result == hipErrorDeinitialized;
   }
   if (!is_idle && !is_current) {
-    // While a graph is captured, this does not wait for all work.
-    is_idle = synchronize_all_devices_quietly() && !is_any_capture_active();
+    is_idle = complete_all_work_quietly();
   }
   if (!is_idle) abandon_wait();
   return is_idle;

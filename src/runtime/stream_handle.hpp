@@ -30,8 +30,9 @@ int device_for(stream_ref stream, int first, int second);
 /// Blocks until the stream is idle, after an error: work that was enqueued before the error must
 /// not access memory that the caller frees next. `device` is that of the default stream, or -1: the
 /// current one. If the stream cannot be awaited, blocks until its device is idle, or all devices if
-/// that device cannot be made current; but not while a graph is captured. A default stream or
-/// per-thread stream cannot be awaited if its device cannot be made current. Logs errors of HIP.
+/// that device cannot be made current; while a graph is captured, that does not cover all work. A
+/// default stream or per-thread stream cannot be awaited if its device cannot be made current. Logs
+/// errors of HIP.
 ///
 /// Returns false, after logging what that means, if work may still be pending: memory of the
 /// library that it uses must then not be used again or freed before wait_for_abandoned_work has

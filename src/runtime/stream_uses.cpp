@@ -6,6 +6,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/thread_sanitizer.hpp"
 #include "platform/call.hpp"
 #include "platform/log_if_throws.hpp"
 #include "runtime/current_device.hpp"
@@ -18,14 +19,10 @@ namespace {
 // Returns true if nobody else has the event, which may then be recorded again. The copies were made
 // under the lock of the owner.
 bool is_sole_owner(shared_event const& reached) noexcept {
-#if defined(__SANITIZE_THREAD__)
-  static_cast<void>(reached);
-  return false;  // the sanitizer does not know fences
-#else
+  if constexpr (base::has_thread_sanitizer) return false;
   bool const is_sole = reached.use_count() == 1;
   std::atomic_thread_fence(std::memory_order_acquire);  // after the last use by other owners
   return is_sole;
-#endif
 }
 
 // Returns false if HIP cannot tell.

@@ -63,7 +63,6 @@ TEST_F(CaptureQuery, FailureDoesNotLoseTheRecordOfWork) {
 TEST_F(CaptureQuery, FailureDoesNotSkipTheWaitForAStream) {
   roc::stream const stream(roc::non_blocking);
   during_capture([&] {
-    // Each of the first queries is about another stream of the library, or the second of one.
     fail_query();
     EXPECT_THROW(roc::runtime::synchronize_non_blocking_streams(0), roc::error);
     EXPECT_NO_THROW(roc::runtime::synchronize_non_blocking_streams(0));
@@ -138,6 +137,9 @@ TEST_F(CaptureQuery, FailureDoesNotLoseTheUseOfALaunchOnAForeignStream) {
     roc::detail::launch_scope scope(roc::from_native(native), &argument, sizeof argument);
     fail_query();
     EXPECT_THROW(scope.check(hipSuccess, "kernel"), roc::error);
+    roc::platform::clear_failures();
+    auto const uses = roc::memory::find_record(array.data())->uses();
+    EXPECT_TRUE(uses.contains(stream_id_of(roc::from_native(native), 0)));
   });
   ROCARRAY_HIP(hipStreamSynchronize, native);
   ROCARRAY_HIP(hipStreamDestroy, native);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tells which auxiliary streams an operation could use.
+// Holds all auxiliary streams that are free, so that operations get none.
 #pragma once
 
 #include <cstddef>

@@ -98,19 +98,14 @@ allocation_record* allocation_map::find(void const* address) noexcept {
   return reinterpret_cast<pool_slab*>(value)->record_at(address);
 }
 
-allocation_record* allocation_map::find_allocated(void const* address,
-                                                  runtime::stream_id const* tracked) noexcept {
+allocation_record* allocation_map::find_allocated(void const* address) noexcept {
   if (load_region(address_of(address) >> region_bits) == 0) return nullptr;
   std::shared_lock const lock(mutex_);
   entry const* const found = innermost_entry(address_of(address));
   if (found == nullptr) return nullptr;
-  allocation_record* record = found->record;
-  if (found->slab != nullptr) {
-    pool_block* const block = found->slab->record_at(address);
-    if (block == nullptr || !block->is_allocated.load()) return nullptr;
-    record = block;
-  }
-  return tracked != nullptr && record->has_tracked(*tracked) ? nullptr : record;
+  if (found->slab == nullptr) return found->record;
+  pool_block* const block = found->slab->record_at(address);
+  return block != nullptr && block->is_allocated.load() ? block : nullptr;
 }
 
 allocation_map::classification allocation_map::classify(void const* address) noexcept {

@@ -51,14 +51,12 @@ class allocation_map {
   /// stays allocated, by the library or by other code.
   allocation_record* find(void const* address) noexcept;
 
-  /// Returns the record of the innermost allocation that contains `address`, and of which nothing
-  /// is known: the memory may be freed by another thread at any time, and then the record is
-  /// destroyed. The result is only for an allocation_visit of the record, during which another call
-  /// tells whether the memory is still allocated. Returns null for memory that is free or of no
-  /// record, and if `tracked` is not null and the record has tracked that stream. Takes the mutex,
-  /// shared, if the region of the address is not empty.
-  allocation_record* find_allocated(void const* address,
-                                    runtime::stream_id const* tracked = nullptr) noexcept;
+  /// Returns the record of the innermost allocation that contains `address`, an address that
+  /// nothing keeps allocated: another thread may free the memory at any time, and destroy the
+  /// record. The result is only for an allocation_visit of the record, during which another call
+  /// tells whether the memory is still allocated. Returns null for memory that is free or has no
+  /// record. Takes the mutex, shared, if the region of the address is not empty.
+  allocation_record* find_allocated(void const* address) noexcept;
 
   enum class memory_state : unsigned char { unknown, free, in_use };
   struct classification {
@@ -129,12 +127,12 @@ class allocation_map {
 };
 
 /// Calls f(visit, record) for the record of the allocation that contains `address`, during an
-/// allocation_visit, unless find_allocated(address, tracked) returns null. For addresses whose
-/// memory nothing keeps allocated. `f` must not deallocate memory.
+/// allocation_visit, unless find_allocated(address) returns null. For addresses whose memory
+/// nothing keeps allocated. `f` must not deallocate memory.
 template <class F>
-void visit_record(void const* address, runtime::stream_id const* tracked, F f) {
+void visit_record(void const* address, F f) {
   allocation_map& map = allocation_map::instance();
-  allocation_record* const record = map.find_allocated(address, tracked);
+  allocation_record* const record = map.find_allocated(address);
   if (record == nullptr) return;
   allocation_visit visit(record);
   if (map.find_allocated(address) == record) f(visit, *record);

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/thread_sanitizer.hpp"
 #include "platform/log_if_throws.hpp"
 
 namespace roc::memory {
@@ -38,10 +39,10 @@ allocation_visit::~allocation_visit() {
 }
 
 void allocation_record::wait_for_visits() noexcept {
-#if !defined(__SANITIZE_THREAD__)  // the sanitizer does not know fences
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (visits.load(std::memory_order_relaxed) == 0) return;
-#endif
+  if constexpr (!base::has_thread_sanitizer) {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (visits.load(std::memory_order_acquire) == 0) return;
+  }
   std::lock_guard const lock(mutex_of(this));
 }
 
@@ -82,20 +83,23 @@ void allocation_record::add_uses(runtime::stream_uses const& uses) {
 
 void allocation_record::order_before(stream_id const& stream) {
   std::lock_guard const lock(mutex_of(this));
+  forget_last_use_locked();
   uses_.order_before(stream);
-  // Uses may now have an event, or be known to have finished: the next work of their streams must
-  // be recorded again.
-  last_use_generation_.store(0);
 }
 
 void allocation_record::move_to(stream_id const& stream) {
   std::lock_guard const lock(mutex_of(this));
   if (!allocation_stream.is_empty()) runtime::order_after(stream, allocation_stream);
+  forget_last_use_locked();
   uses_.order_before(stream);
   // Not earlier: if a wait fails, the next attempt needs the allocation stream and all uses again.
   allocation_stream = stream;
   forget_uses_locked();
 }
+
+// stream_uses::order_before may record events, or find uses finished: the next work of their
+// streams must be recorded again, also if it throws.
+void allocation_record::forget_last_use_locked() noexcept { last_use_generation_.store(0); }
 
 bool allocation_record::remove_finished_uses() {
   std::lock_guard const lock(mutex_of(this));

@@ -92,6 +92,7 @@ class allocation_record {
   // The caller holds the mutex of the record.
   bool begin_use_locked(runtime::stream_id const& stream);
   void finish_use_locked(runtime::stream_id const& stream);
+  void forget_last_use_locked() noexcept;
   void forget_uses_locked() noexcept;
 
   std::atomic<bool> used_by_other_streams_ = false;  // uses_ is not empty

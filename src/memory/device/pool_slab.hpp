@@ -50,7 +50,8 @@ struct fewer_pages {
 using span_set = std::set<pool_span*, fewer_pages>;
 
 /// Adjacent pages of a slab: free, or one large block, or blocks of one size class. Owned by its
-/// slab; guarded by the mutex of the pool, except for what record_at reads.
+/// slab; guarded by the mutex of the pool, except for what record_at reads, and the size of an
+/// allocated or cached span, which is constant.
 struct pool_span {
   /// Creates a free span, which is in no free_list. Throws std::bad_alloc.
   pool_span(pool_slab* owner, std::size_t first, std::size_t count);

@@ -79,7 +79,7 @@ detail::resource_block pool_state::hand_out(pool_block& block, std::size_t bytes
 pool_block* pool_state::allocate_slow_path(block_request const& request, stream_id const& stream,
                                            bool& has_prior_work) {
   pool_lock lock(mutex_);
-  return_large_blocks_locked();
+  if (!request.is_small) return_large_blocks_locked();
   pool_block* block = nullptr;
   has_prior_work = true;
   auto const try_take = [&] {
@@ -87,6 +87,10 @@ pool_block* pool_state::allocate_slow_path(block_request const& request, stream_
     return block != nullptr;
   };
   if (!try_take()) block = steal_locked(request, stream);
+  if (block == nullptr && request.is_small) {
+    return_large_blocks_locked();
+    try_take();
+  }
   if (block == nullptr) {
     empty_caches_locked(true);
     if (bins_.poll()) try_take();
@@ -360,11 +364,11 @@ void pool_state::empty_locked(thread_cache& cache) noexcept {
   for (unsigned i = 0; i < size_class_count; ++i) {
     while (pool_block* const block = cache.pop(i)) move_to_bin_locked(cache, *block);
   }
-  return_large_blocks_locked(cache);
+  return_large_blocks_of_entered_locked(cache);
   cache.leave();
 }
 
-void pool_state::return_large_blocks_locked(thread_cache& entered) noexcept {
+void pool_state::return_large_blocks_of_entered_locked(thread_cache& entered) noexcept {
   while (pool_block* const block = entered.pop_large()) move_to_bin_locked(entered, *block);
 }
 
@@ -372,7 +376,7 @@ void pool_state::return_large_blocks_locked() noexcept {
   for (auto const& cache : caches_) {
     if (cache->large_blocks.load(std::memory_order_relaxed) == 0) continue;
     cache->enter();
-    return_large_blocks_locked(*cache);
+    return_large_blocks_of_entered_locked(*cache);
     cache->leave();
   }
 }
@@ -426,7 +430,7 @@ void pool_state::update_peak() {
 
 memory_statistics pool_state::statistics() {
   pool_lock const lock(mutex_);
-  return_large_blocks_locked();  // their spans may be the largest free ones
+  return_large_blocks_locked();  // so that largest_free_bytes and pending_bytes count them
   return statistics_locked();
 }
 

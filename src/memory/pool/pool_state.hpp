@@ -108,11 +108,12 @@ class pool_state final : public thread_cache_owner {
 
   /// Moves all blocks of the cache to the bin of its stream.
   void empty_locked(thread_cache& cache) noexcept;
-  /// Moves the large blocks of all caches to the bins of their streams. An allocation that no cache
-  /// serves begins with it, so that it can take, divide and merge them.
+  /// Moves the large blocks of all caches to the bins of their streams. A large allocation that
+  /// no cache serves begins with it, and a small one for which no other memory is found, so that
+  /// they can take, divide and merge them.
   void return_large_blocks_locked() noexcept;
   /// Moves the large blocks of a cache, which the caller has entered, to the bin of its stream.
-  void return_large_blocks_locked(thread_cache& entered) noexcept;
+  void return_large_blocks_of_entered_locked(thread_cache& entered) noexcept;
   /// Moves a block that was removed from the cache to the bin of its stream.
   void move_to_bin_locked(thread_cache const& cache, pool_block& block) noexcept;
   /// Empties all caches in use, or only those whose stream was destroyed.

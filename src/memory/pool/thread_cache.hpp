@@ -34,7 +34,7 @@ struct thread_cache {
   // The following members belong to the thread that has entered the cache.
   std::array<pool_block*, size_class_count> heads{};
   std::array<std::uint32_t, size_class_count> counts{};
-  std::array<pool_block*, 4> large{};  // the last freed first; null behind the last one
+  std::array<pool_block*, 4> large{};  // the last freed first; null after the last one
   std::size_t allocations = 0;         // served from the cache
   std::ptrdiff_t allocated_bytes = 0;  // by the thread, minus those that it deallocated
   std::ptrdiff_t max_allocated_bytes = 0;
@@ -75,7 +75,7 @@ struct thread_cache {
     if (block == nullptr) return nullptr;
     heads[size_class] = block->next;
     --counts[size_class];
-    add(bytes, -size_class_bytes(size_class));
+    subtract(bytes, size_class_bytes(size_class));
     return block;
   }
   void push(pool_block& block, unsigned size_class) noexcept {
@@ -98,11 +98,15 @@ struct thread_cache {
   /// Adds a large block. If there are too many, removes and returns the one that was freed first;
   /// returns null otherwise.
   pool_block* push_large(pool_block& block) noexcept {
-    pool_block* const removed = large.back() == nullptr ? nullptr : pop_large(&large.back());
+    pool_block* const removed = large.back();
     std::shift_right(large.begin(), large.end(), 1);
     large.front() = &block;
-    add(bytes, block.bytes());
-    add(large_blocks, 1u);
+    add(bytes, block.bytes());  // first: too large a sum does no harm, see current_bytes_locked
+    if (removed != nullptr) {
+      subtract(bytes, removed->bytes());
+    } else {
+      add(large_blocks, 1u);
+    }
     return removed;
   }
 
@@ -111,14 +115,18 @@ struct thread_cache {
     pool_block* const block = *entry;
     std::shift_left(entry, large.end(), 1);
     large.back() = nullptr;
-    add(bytes, -block->bytes());
-    add(large_blocks, -1u);
+    subtract(bytes, block->bytes());
+    subtract(large_blocks, 1u);
     return block;
   }
   // Only the thread that has entered the cache writes.
   template <class T>
   static void add(std::atomic<T>& count, T change) noexcept {
     count.store(count.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
+  }
+  template <class T>
+  static void subtract(std::atomic<T>& count, T change) noexcept {
+    count.store(count.load(std::memory_order_relaxed) - change, std::memory_order_relaxed);
   }
 };
 

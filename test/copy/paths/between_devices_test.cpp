@@ -130,7 +130,7 @@ TEST_F(BetweenDevices, AnyLayoutsAreCopiedWithoutPeerAccess) {
   }
 }
 
-// The view names no device, which means the current one.
+// The view names no device: that of its memory is found out.
 TEST_F(BetweenDevices, CopyOfAViewWithoutDeviceComesAfterPendingWorkOfItsDevice) {
   auto const without_device = [](roc::device_view<int, 2> const& view) {
     return roc::device_view<int, 2>(view.data(), view.shape(), view.strides());
@@ -163,6 +163,27 @@ TEST_F(BetweenDevices, CopyOfAViewWithoutDeviceComesAfterPendingWorkOfItsDevice)
       }
     }
   }
+}
+
+// All devices can read it, so that no peer access is needed.
+TEST_F(BetweenDevices, ManagedMemoryIsReadByTheOtherDevice) {
+  if (!roc::device(0).has_managed_memory() || !roc::device(1).has_managed_memory()) {
+    GTEST_SKIP() << "needs managed memory";
+  }
+  roc::scoped_options const scope({.peer_access = false});
+  auto managed = roc::managed_array<int>(extents);
+  auto const expected = numbers(9);
+  std::copy(expected.begin(), expected.end(), managed.data());
+  auto const target = on_device(1, {70, 90});
+  roc::device_view<int, 2> const source(managed.data(), extents);
+  {
+    roc::test::call_counter const counter("hipMemcpyAsync");
+    roc::copy(source, target.view().transpose());
+    EXPECT_EQ(0, counter.count()) << "one kernel copies all";
+  }
+  std::vector<int> seen(expected.size());
+  roc::copy(target.view().transpose(), seen);
+  EXPECT_EQ(expected, seen);
 }
 
 TEST_F(BetweenDevices, CopyWithoutPeerAccessKeepsTheOrderOfAStreamOfEitherDevice) {

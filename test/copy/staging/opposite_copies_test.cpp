@@ -214,7 +214,8 @@ TEST(OppositeCopies, TransferByValuesNeedsFreeStagingMemory) {
   EXPECT_TRUE(upload(source, array));
 }
 
-// Nor for scratch memory on the device, which a strided device side needs.
+// A transfer by values to or from strided device memory does not wait for scratch memory on the
+// device that busy streams hold.
 TEST(OppositeCopies, TransferByValuesUsesNoScratchMemoryOfUsersStreams) {
   using roc::transfer::staging_pool;
   constexpr std::size_t rows = 300, run = 100, pitch = 160;

@@ -185,7 +185,7 @@ TEST_F(StagingPool, WorkOfTheSameStreamMayReuseABlockAtOnce) {
 
 // Another stream may get the handle of a foreign stream that was destroyed, and then looks the
 // same.
-TEST_F(StagingPool, RoomInABlockOfAForeignStreamIsUsedAfterTheEarlierWorkThere) {
+TEST_F(StagingPool, BufferForAForeignStreamWaitsForEarlierWorkInItsBlock) {
   if (roc::test::run_mode() != roc::test::mode::threaded) {
     GTEST_SKIP() << "only in mode threaded work is pending until a gate opens";
   }

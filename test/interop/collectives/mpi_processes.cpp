@@ -42,7 +42,7 @@ class failure_printer : public testing::EmptyTestEventListener {
 int run(int count, char** arguments) {
   testing::InitGoogleTest(&count, arguments);
   // An exception that leaves a test ends all processes: the other ones would wait for this rank.
-  testing::GTEST_FLAG(catch_exceptions) = false;
+  GTEST_FLAG_SET(catch_exceptions, false);
   set_options({.staging_threshold = 0});
   MPI_Init(nullptr, nullptr);
   int rank = 0;

@@ -1308,7 +1308,8 @@ TEST_F(MpiTimeLimit, OfExchangeAppliesToBothDirections) {
   std::chrono::seconds const limit(1);
   mpi_communicator const group(MPI_COMM_WORLD, options(limit));
   std::vector<int> const from(200'000, comm.rank() + 1);  // one chunk
-  // Two limits, one after the other, would always take twice as long. On a busy machine one may.
+  // Two limits, one after the other, would always take twice as long. One limit may, on a busy
+  // machine.
   int is_short = 0;  // in all ranks
   for (int attempt = 0; is_short == 0 && attempt != 10; ++attempt) {
     std::vector<int> to(from.size());
@@ -1495,7 +1496,7 @@ TEST_F(MpiProgress, TimerRestartsWhileTheOperationWaitsForTheDevice) {
   EXPECT_THROW(state->wait(added, timer), mpi_timeout_error);
 }
 
-TEST_F(MpiProgress, TimeUntilThePollThatFindsTheWorkOfTheDeviceFinishedDoesNotCount) {
+TEST_F(MpiProgress, FirstPollAfterWorkOfTheDeviceRestartsTheLimit) {
   auto const operation = std::make_shared<test_operation>();
   operation->idle = operation->is_waiting = true;
   auto added = add(operation);
@@ -1807,7 +1808,7 @@ class failure_printer final : public testing::EmptyTestEventListener {
 int run(int count, char** arguments) {
   testing::InitGoogleTest(&count, arguments);
   // An exception that leaves a test ends all processes: the other ones would wait for this rank.
-  testing::GTEST_FLAG(catch_exceptions) = false;
+  GTEST_FLAG_SET(catch_exceptions, false);
   int level = MPI_THREAD_MULTIPLE;
   for (int i = 1; i < count; ++i) {
     std::string const argument = arguments[i];

@@ -128,7 +128,6 @@ TEST_F(PoolResource, DoesNotReuseMemoryOfABusyStreamOnAnotherStream) {
   EXPECT_EQ(data, same.data());
 }
 
-// Events of the uses are recorded when the memory is deallocated, not when it is needed again.
 TEST_F(PoolResource, MovedFromStreamIsNotTheDefaultStream) {
   pool.deallocate(pool.allocate(1000), 1000);
   roc::stream moved;
@@ -154,6 +153,7 @@ TEST_F(PoolResource, PriorWorkIsAwaitedAfterDeallocationOnAnotherStream) {
   pool.deallocate(taken, bytes, other);
 }
 
+// Events of the uses are recorded when the memory is deallocated, not when it is needed again.
 TEST_F(PoolResource, ReusesMemoryAlthoughItsUserHasLaterWork) {
   if (roc::test::run_mode() != roc::test::mode::threaded || !roc::test::gate::holds()) {
     GTEST_SKIP() << "in the other modes nothing holds back later work";

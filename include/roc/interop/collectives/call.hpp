@@ -177,8 +177,8 @@ class collective_execution {
   }
   /// Aborts the communicators, unless the library has not been called: the other ranks are not
   /// affected then. Blocks until nothing that the calls up to `packed` have enqueued uses their
-  /// arrays, but no longer than the longest limit of the communicators: the streams may wait for
-  /// other work.
+  /// arrays, but no longer than the longest limit of the communicators, because the streams may
+  /// wait for other work; without limit if one of them has none.
   void fail(std::string_view problem, std::size_t packed, bool has_called_library) const {
     for (collective_state* const state : states_) {
       if (has_called_library) state->abort("an operation of its group failed: ", problem);

@@ -102,7 +102,7 @@ inline std::vector<std::shared_ptr<collective_state>> create_collective_ranks(
   }
   // Finds devices that cannot be used, for whose ranks the others would wait in the library.
   for (device const& item : devices) device_guard const usable{item};
-  // Not before: an identifier that no rank uses keeps resources of the library.
+  // Created last, because an identifier that no rank uses keeps resources of the library.
   collective_id const id(create_collective_id());
   ncclResult_t result = ncclGroupStart();
   if (result != ncclSuccess) throw make_collective_error(result, "ncclGroupStart", nullptr);

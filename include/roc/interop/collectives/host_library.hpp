@@ -129,8 +129,8 @@ inline ncclResult_t create_rank(ncclComm_t* result, int size, ncclUniqueId const
       auto* const header = reinterpret_cast<board_header*>(first_page.data());
       if (header == nullptr || header->nonce != content.nonce) {
         return fail(ncclRemoteError,
-                    "the process that created the identifier has ended, or has destroyed its "
-                    "communicator");
+                    "the process that created the identifier has ended or has destroyed its "
+                    "communicator, or its memory cannot be opened");
       }
       std::int32_t unset = 0;
       if (!header->size.compare_exchange_strong(unset, size) && unset != size) {
@@ -141,7 +141,7 @@ inline ncclResult_t create_rank(ncclComm_t* result, int size, ncclUniqueId const
       auto const code =
           without_exceptions([&] { return add_clique(registry, first_page, size, known); });
       if (code != ncclSuccess) {
-        stop_creation(*header, rank, size, code, last_error().c_str());
+        stop_creation(*header, rank, code, last_error().c_str());
         return code;
       }
     }

@@ -85,8 +85,8 @@ class mpi_chunk_ring {
     return std::all_of(slots_.begin(), slots_.end(),
                        [](slot& entry) { return entry.copy.is_reached(); });
   }
-  /// Returns true if a copy that was recorded has not finished. Does not block. An error of a copy,
-  /// which are_copies_done throws, counts as its end.
+  /// Returns true if a copy that was recorded has not finished. Does not block. A copy that has
+  /// failed counts as finished; are_copies_done throws its error.
   bool has_pending_copy() const noexcept {
     return std::any_of(slots_.begin(), slots_.end(),
                        [](slot const& entry) { return entry.copy.is_pending(); });

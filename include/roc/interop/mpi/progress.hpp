@@ -120,11 +120,9 @@ class mpi_wait_timer {
  public:
   /// Begins to measure. A limit of 0 is never exceeded.
   explicit mpi_wait_timer(std::chrono::milliseconds limit) : limit_(limit) {}
-  /// Leaves out the time in which the operation waits for the device. Called at each poll with the
-  /// operation's answer. Returns false if the time since the last poll counts. It does not count at
-  /// the first poll that finds the work of the device finished either: the work may have ended
-  /// just before.
-  bool leave_out(bool is_waiting_for_device) {
+  /// Begins to measure again if the operation waits for the device now, or did at the last call:
+  /// the work may have ended just before this one. Returns true if it began again.
+  bool restart_if_waiting(bool is_waiting_for_device) {
     bool const was_waiting = std::exchange(was_waiting_for_device_, is_waiting_for_device);
     if (!is_waiting_for_device && !was_waiting) return false;
     begin_ = std::chrono::steady_clock::now();
@@ -287,9 +285,12 @@ struct mpi_state {
     if (!has_communicator && abandoned->empty()) return;
     if (!abandoned->empty()) static_cast<void>(abandoned.release());
     log_late_error(
-        "a communicator is leaked: its last owner was destroyed in a thread that must not call "
-        "MPI; destroy communicators and requests in the thread that initialized MPI, or request "
-        "MPI_THREAD_MULTIPLE from MPI_Init_thread");
+        has_communicator
+            ? "a communicator of MPI is leaked: its last owner was destroyed in a thread that must "
+              "not call MPI; destroy communicators and requests in the thread that initialized "
+              "MPI, or request MPI_THREAD_MULTIPLE from MPI_Init_thread"
+            : "memory of MPI operations that were given up is leaked: its last owner was destroyed "
+              "in a thread that must not call MPI");
   }
 
   /// Advances once. Returns true if the operation is done. Throws the operation's error, and sets
@@ -311,8 +312,8 @@ struct mpi_state {
   }
 
   /// Advances until the operation is done. Throws as test, and mpi_timeout_error if the timer
-  /// exceeds the time limit; the operation is abandoned then, and `operation` is null. Leaves out
-  /// the time in which the operation waits for the device.
+  /// exceeds the time limit; the operation is abandoned then, and `operation` is null. Restarts the
+  /// timer while the operation waits for the device.
   void wait(std::shared_ptr<mpi_operation>& operation, mpi_wait_timer& timer) {
     while (!test(operation)) {
       if (has_time_limit()) check_time(operation, timer);
@@ -334,7 +335,7 @@ struct mpi_state {
     std::unique_lock held(mutex);
     // After test() another thread may have completed it, perhaps with an error for the next test().
     if (operation->is_done) return;
-    if (timer.leave_out(operation->is_waiting_for_device())) return;
+    if (timer.restart_if_waiting(operation->is_waiting_for_device())) return;
     if (!timer.is_exceeded()) return;
     abandon(operation, held);
     throw mpi_timeout_error("an operation of MPI was not complete after " +

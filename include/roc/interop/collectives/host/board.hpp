@@ -75,33 +75,24 @@ struct board_header {
   std::uint64_t nonce;
   std::atomic<std::int32_t> size;
   std::atomic<std::int32_t> joined;
-  // The first error, after which all ranks stop: its code + 256 * (the number of the member that
-  // has its text + 1).
+  // The first error, after which all ranks stop: its code + 256 * (the rank that found it + 1), or
+  // the code alone if a rank could not be created.
   std::atomic<std::int32_t> error;
+  std::atomic<std::int32_t> is_creation_text_claimed;  // a rank that could not be created writes it
+  char creation_text[256];
 };
-
-/// The members follow the header.
-inline member& member_of_board(board_header& header, int rank) {
-  return reinterpret_cast<member*>(&header + 1)[rank];
-}
 
 /// Tells the other ranks, which wait for `rank`, that it could not be created. Only the first page
 /// of the board need be mapped. Keeps only the first error of all ranks. Does nothing if all ranks
-/// have joined: another process has created this one then. Allocates nothing.
-inline void stop_creation(board_header& header, int rank, int size, ncclResult_t code,
-                          char const* text) {
-  if (header.joined.load(std::memory_order_acquire) >= size) return;
-  // The text of a rank whose member is not on the first page is that of rank 0.
-  constexpr auto on_first_page =
-      static_cast<int>((page_bytes - sizeof(board_header)) / sizeof(member));
-  int const owner = rank < on_first_page ? rank : 0;
-  member& finder = member_of_board(header, owner);
-  // Otherwise an error is being recorded.
-  if (finder.is_text_claimed.exchange(1) != 0) return;
-  std::snprintf(finder.error_text, sizeof(finder.error_text), "rank %d could not be created: %s",
-                rank, text);
+/// have joined, because another process has then created this rank. Allocates nothing.
+inline void stop_creation(board_header& header, int rank, ncclResult_t code, char const* text) {
+  if (header.joined.load(std::memory_order_acquire) >= header.size) return;
+  if (header.is_creation_text_claimed.exchange(1) != 0) return;  // by another rank
+  // Others see the error only after its text is complete.
+  std::snprintf(header.creation_text, sizeof(header.creation_text),
+                "rank %d could not be created: %s", rank, text);
   std::int32_t none = ncclSuccess;
-  header.error.compare_exchange_strong(none, code + 256 * (owner + 1));
+  header.error.compare_exchange_strong(none, code);
 }
 
 /// The contents of an ncclUniqueId, by which other processes find the board.
@@ -128,7 +119,9 @@ class board {
   int size() const { return size_; }
   board_header& header() const { return *reinterpret_cast<board_header*>(memory_.data()); }
   std::uint64_t nonce() const { return header().nonce; }
-  member& member_of(int rank) const { return member_of_board(header(), rank); }
+  member& member_of(int rank) const {
+    return reinterpret_cast<member*>(memory_.data() + sizeof(board_header))[rank];
+  }
 
   /// Returns the size of the memory: header, members, flags (on pages of their own, which are
   /// pinned) and descriptors.
@@ -174,7 +167,8 @@ class board {
   /// Returns the text of the first error, or an empty string.
   std::string text() const {
     std::int32_t const error = header().error.load(std::memory_order_acquire);
-    return error == ncclSuccess ? "" : member_of(error / 256 - 1).error_text;
+    if (error == ncclSuccess) return "";
+    return error / 256 == 0 ? header().creation_text : member_of(error / 256 - 1).error_text;
   }
   /// Records an error that `rank`, a rank of this process, has found. Keeps only the first error of
   /// all ranks. Releases all waits of all ranks. May wait until another thread has recorded an

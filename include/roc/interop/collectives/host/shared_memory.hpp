@@ -73,7 +73,7 @@ class shared_memory {
     return {file, bytes};
   }
   /// Returns the memory of another process, or an empty object if it has ended or has no such file.
-  /// The process may have closed the file, so that another one has its descriptor.
+  /// The process may have closed the file, so that its descriptor means another file now.
   static shared_memory open(std::int64_t pid, int file, std::size_t bytes, std::size_t offset = 0) {
     char path[64];
     std::snprintf(path, sizeof path, "/proc/%lld/fd/%d", static_cast<long long>(pid), file);
