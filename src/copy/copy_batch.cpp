@@ -22,6 +22,7 @@
 #include "memory/host/host_table.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
+#include "runtime/default_stream_sync.hpp"
 #include "runtime/stream_handle.hpp"
 
 namespace roc {

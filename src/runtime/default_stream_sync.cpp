@@ -9,6 +9,7 @@
 #include <exception>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -244,6 +245,35 @@ bool synchronize_all_devices_quietly() noexcept {
 
 bool complete_all_work_quietly() noexcept {
   return wait_quietly_for_all_devices() == wait_result::covers_all_work;
+}
+
+bool synchronize_quietly(stream_ref stream, int device) noexcept {
+  if (stream.kind() == detail::stream_kind::none || is_handle_destroyed(stream.handle()))
+    return true;
+  if (fail_capture(stream)) return true;  // nothing is pending
+  auto* const native = reinterpret_cast<hipStream_t>(stream.handle());
+  device = device_of(stream, device);
+  std::optional<on_device> guard;
+  bool const is_current = device < 0 || platform::retry_then_log([&] {
+                            if (!has_one_device()) guard.emplace(device);
+                          });
+  // On another device, the handle of a default stream means another stream. Other handles mean the
+  // same stream on all devices.
+  bool const can_wait = is_current || !is_device_relative(stream.handle());
+  bool is_idle = can_wait && ROCARRAY_HIP_QUIET(hipStreamSynchronize, native);
+  if (!is_idle && can_wait && (!is_current || is_any_capture_active())) {
+    // HIP waits only for the current device, and for none while a graph is captured.
+    is_idle = ROCARRAY_HIP_QUIET(hipStreamSynchronize, native);
+  } else if (!is_idle && is_current) {
+    hipError_t const result = ROCARRAY_HIP_CODE(hipDeviceSynchronize);
+    // After the runtime has shut down, nothing is pending.
+    is_idle = result == hipSuccess || result == hipErrorDeinitialized;
+  }
+  if (!is_idle && !is_current) {
+    is_idle = complete_all_work_quietly();
+  }
+  if (!is_idle) abandon_wait();
+  return is_idle;
 }
 
 bool has_abandoned_work() noexcept { return recovered_waits.load() != abandoned_waits.load(); }

@@ -42,6 +42,19 @@ inline constexpr std::size_t max_small_upload = 64 << 10;
 /// under a process-wide lock. Throws roc::error.
 void order_small_upload(stream_ref stream);
 
+/// Blocks until the stream is idle, after an error: work that was enqueued before the error must
+/// not access memory that the caller frees next. `device` is that of the default stream, or -1: the
+/// current one. If the stream cannot be awaited, blocks until its device is idle, or all devices if
+/// that device cannot be made current; while a graph is captured, that does not cover all work. A
+/// default stream or per-thread stream cannot be awaited if its device cannot be made current. Logs
+/// errors of HIP.
+///
+/// Returns false, after logging what that means, if work may still be pending: memory of the
+/// library that it uses must then not be used again or freed before wait_for_abandoned_work has
+/// succeeded. Does nothing and returns true for a stream that was moved from or destroyed. Returns
+/// true for a captured stream, whose capture it marks as failed.
+bool synchronize_quietly(stream_ref stream, int device = -1) noexcept;
+
 /// Calls `enqueue`, which enqueues work on `stream`, and records that work. If either throws,
 /// blocks until the stream is idle and then rethrows: the caller frees its memory next.
 template <class F>

@@ -4,18 +4,13 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <system_error>
 
 #include <roc/error.hpp>
 
 #include "base/error.hpp"
-#include "platform/call.hpp"
-#include "platform/log_if_throws.hpp"
 #include "runtime/current_device.hpp"
-#include "runtime/default_stream_sync.hpp"
-#include "runtime/stream_capture.hpp"
 
 namespace roc::runtime {
 namespace {
@@ -89,34 +84,6 @@ int device_for(stream_ref stream, int first, int second) {
                     "; use a stream of the array's device");
   }
   return work_device;
-}
-
-bool synchronize_quietly(stream_ref stream, int device) noexcept {
-  if (stream.kind() == stream_kind::none || is_handle_destroyed(stream.handle())) return true;
-  if (fail_capture(stream)) return true;  // nothing is pending
-  auto* const native = reinterpret_cast<hipStream_t>(stream.handle());
-  device = device_of(stream, device);
-  std::optional<on_device> guard;
-  bool const is_current = device < 0 || platform::retry_then_log([&] {
-                            if (!has_one_device()) guard.emplace(device);
-                          });
-  // On another device, the handle of a default stream means another stream. Other handles mean the
-  // same stream on all devices.
-  bool const can_wait = is_current || !is_device_relative(stream.handle());
-  bool is_idle = can_wait && ROCARRAY_HIP_QUIET(hipStreamSynchronize, native);
-  if (!is_idle && can_wait && (!is_current || is_any_capture_active())) {
-    // HIP waits only for the current device, and for none while a graph is captured.
-    is_idle = ROCARRAY_HIP_QUIET(hipStreamSynchronize, native);
-  } else if (!is_idle && is_current) {
-    hipError_t const result = ROCARRAY_HIP_CODE(hipDeviceSynchronize);
-    // After the runtime has shut down, nothing is pending.
-    is_idle = result == hipSuccess || result == hipErrorDeinitialized;
-  }
-  if (!is_idle && !is_current) {
-    is_idle = complete_all_work_quietly();
-  }
-  if (!is_idle) abandon_wait();
-  return is_idle;
 }
 
 void abandon_wait() noexcept {

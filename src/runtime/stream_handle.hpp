@@ -27,18 +27,6 @@ inline int device_of(stream_ref stream, int fallback) noexcept {
 /// neither.
 int device_for(stream_ref stream, int first, int second);
 
-/// Blocks until the stream is idle, after an error: work that was enqueued before the error must
-/// not access memory that the caller frees next. `device` is that of the default stream, or -1: the
-/// current one. If the stream cannot be awaited, blocks until its device is idle, or all devices if
-/// that device cannot be made current; while a graph is captured, that does not cover all work. A
-/// default stream or per-thread stream cannot be awaited if its device cannot be made current. Logs
-/// errors of HIP.
-///
-/// Returns false, after logging what that means, if work may still be pending: memory of the
-/// library that it uses must then not be used again or freed before wait_for_abandoned_work has
-/// succeeded. Does nothing and returns true for a stream that was moved from or destroyed. Returns
-/// true for a captured stream, whose capture it marks as failed.
-bool synchronize_quietly(stream_ref stream, int device = -1) noexcept;
 /// The number of waits that have failed without a replacement: the wait for the device, which
 /// replaces a failed wait, failed too or was not possible. See has_abandoned_work.
 inline std::atomic<std::uint64_t> abandoned_waits = 0;

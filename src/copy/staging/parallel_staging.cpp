@@ -12,6 +12,7 @@
 #include "copy/staging/chunk_queue.hpp"
 #include "copy/staging/staging_pool.hpp"
 #include "copy/staging/thread_pool.hpp"
+#include "runtime/default_stream_sync.hpp"
 #include "runtime/internal_stream.hpp"
 #include "runtime/stream_handle.hpp"
 

@@ -17,6 +17,7 @@
 #include "copy/staging/thread_pool.hpp"
 #include "platform/call.hpp"
 #include "runtime/auxiliary_streams.hpp"
+#include "runtime/default_stream_sync.hpp"
 #include "runtime/internal_stream.hpp"
 #include "runtime/stream_capture.hpp"
 #include "runtime/stream_handle.hpp"
