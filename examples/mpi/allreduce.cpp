@@ -193,11 +193,12 @@ int main(int argc, char** argv) {
     std::fputs(usage, stderr);
     return 2;
   }
+  if (!is_one_process) MPI_Init(&argc, &argv);
   if (roc::device::count() == 0) {
     std::puts("no device");
+    if (!is_one_process) MPI_Finalize();
     return 77;
   }
-  if (!is_one_process) MPI_Init(&argc, &argv);
   try {
     if (is_one_process) {
       run_in_one_process(std::atoi(argv[2]));

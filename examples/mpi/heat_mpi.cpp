@@ -296,11 +296,12 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "heat_mpi: %s\n%s", problem.what(), usage);
     return 2;
   }
+  MPI_Init(&argc, &argv);
   if (roc::device::count() == 0) {
     std::puts("no device");
+    MPI_Finalize();
     return 77;
   }
-  MPI_Init(&argc, &argv);
   try {
     run_all(options);
   } catch (std::exception const& problem) {
