@@ -566,7 +566,7 @@ std::vector<test_case> sample(std::vector<test_case> const& cases, std::mt19937_
   }
   std::set<std::size_t> chosen;
   for (auto const& [key, members] : groups) {
-    auto const any = [&] { return members[random() % members.size()]; };
+    auto const any = [&, &members = members] { return members[random() % members.size()]; };
     if (key[1] == 0) {
       chosen.insert(members[random() % std::min<std::size_t>(members.size(), 2)]);
       chosen.insert(

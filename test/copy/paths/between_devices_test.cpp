@@ -524,7 +524,9 @@ TEST_F(BetweenDevices, DefaultStreamIsAwaitedIfTheOtherDeviceStaysCurrent) {
   std::pair<unsigned, char const*> const plans[] = {
       {2, nullptr}, {3, nullptr}, {2, "hipEventRecord"}};
   for (int const device : {0, 1}) {
-    for (auto const& [name, run] : operations) {
+    for (auto const& operation : operations) {
+      char const* const name = operation.first;
+      auto const& run = operation.second;  // lambdas of Clang 15 capture no structured bindings
       roc::device(device).make_current();
       run(device);  // acquires scratch memory
       synchronize_all();
