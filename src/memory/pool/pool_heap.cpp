@@ -84,7 +84,7 @@ void pool_heap::merge_free_spans(free_list& list) noexcept {
 
 bool pool_heap::grow(block_request const& request, free_list& pending) {
   std::size_t const needed = request.pages * page_bytes;
-  // A multiple of what allocation_map looks up without a lock.
+  // Whole regions of the allocation_map, so that look-ups in the slab take no lock.
   std::size_t const preferred =
       std::clamp(base::round_up(reserved_ / 2, first_slab_bytes), first_slab_bytes,
                  std::max(first_slab_bytes, slab_bytes_));
