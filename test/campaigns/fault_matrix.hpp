@@ -215,6 +215,9 @@ class context {
   context(context const&) = delete;
   context& operator=(context const&) = delete;
 
+  /// Returns true if the n-th use and all later ones fail, not the n-th alone.
+  bool fails_from_then_on() const noexcept { return fault_.all_later; }
+
   /// Returns memory of the caller, which the scenario reads. It outlives the scenario.
   words& source(std::size_t size, word seed = 1) {
     words& result = memory_.emplace_back(make_words(size, seed));

@@ -619,9 +619,10 @@ void ranks_of_two_processes(context& c) {
     return;
   c.finish();
   bool const is_other_right = other.end();
-  // A communicator whose device cannot be made current when it is destroyed is aborted, and says
-  // so. The other rank may still be in its last operation.
-  c.expect(right && (is_other_right || log_lines != 0), "ranks of two processes");
+  // A communicator whose device can never be made current again is aborted when it is destroyed,
+  // and says so. The other rank may still be in its last operation.
+  bool const may_be_aborted = c.fails_from_then_on() && log_lines != 0;
+  c.expect(right && (is_other_right || may_be_aborted), "ranks of two processes");
 }
 
 // Communicators that are destroyed, moved and aborted while operations are pending.

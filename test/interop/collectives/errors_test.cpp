@@ -844,6 +844,19 @@ TEST_F(CollectiveError, FailedCallWaitsWithoutLimitIfOneCommunicatorHasNone) {
 }
 #endif
 
+TEST_F(CollectiveError, TransientFailureAbortsNoRankThatIsDestroyed) {
+  if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
+  late_errors const errors;
+  rank_set all_ranks;
+  all_ranks.connect();
+  device_guard const current(device(0));
+  ASSERT_TRUE(platform::fail_call("hipSetDevice", 1, hipErrorUnknown));
+  all_ranks.ranks.pop_back();
+  platform::clear_failures();
+  EXPECT_EQ(late_errors::text(), "");
+  EXPECT_NO_THROW(all_ranks.ranks[0].check());
+}
+
 // If HIP cannot wait, the log says so.
 TEST_F(CollectiveError, NothingIsPendingAfterFailure) {
   static std::atomic<int> reports;

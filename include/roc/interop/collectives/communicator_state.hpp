@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -282,7 +283,12 @@ class collective_state {
     watcher_->detach();
     if (handle == nullptr) return;
     try {
-      device_guard const current(device);
+      std::optional<device_guard> current;
+      try {
+        current.emplace(device);
+      } catch (error const&) {
+        current.emplace(device);  // an abort would end the last operations of the other ranks too
+      }
       collective_wait wait(wait_limit());
       while (!has_finished()) {
         if (!poll_quietly()) return abort("it was destroyed");  // no effect if poll has aborted it
