@@ -262,6 +262,7 @@ TEST_F(SeveralDevicesFailure, AllStreamsAreAwaited) {
 // hipSetDevice fails too, also before the wait for a stream. If its retry fails as well, the call
 // waits for all devices.
 TEST_F(SeveralDevicesFailure, DefaultStreamsAreAwaitedOnTheirDevices) {
+  if (roc::device::count() == 1) GTEST_SKIP() << "one device is always current";
   constexpr std::size_t all = part_count * small;
   memory m(small, all, all);
   std::vector<roc::stream_ref> const default_streams(part_count);

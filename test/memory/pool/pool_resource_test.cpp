@@ -781,21 +781,23 @@ TEST_F(PoolResource, ThreadReusesTheLargeBlocksThatItFreedWithoutTheMutex) {
 }
 
 TEST_F(PoolResource, LargeBlocksThatAThreadCachesServeOtherThreads) {
-  roc::pool_resource full(hip_resource, {.limit = 8 * mebi, .slab_bytes = 8 * mebi});
+  roc::pool_resource full(hip_resource, {.limit = 8 * mebi});
   roc::stream const stream;
-  std::promise<void*> freed;
+  void* const slab = full.allocate(8 * mebi, stream);
+  full.deallocate(slab, 8 * mebi, stream);
+  std::promise<void> freed;
   std::promise<void> may_end;
   std::thread thread([&] {
     void* const first = full.allocate(3 * mebi, stream);
     void* const second = full.allocate(5 * mebi, stream);
     full.deallocate(second, 5 * mebi, stream);
     full.deallocate(first, 3 * mebi, stream);
-    freed.set_value(first);
+    freed.set_value();
     may_end.get_future().wait();
   });
-  void* const first = freed.get_future().get();
+  freed.get_future().wait();
   void* const merged = full.allocate(8 * mebi, stream);
-  EXPECT_EQ(first, merged);
+  EXPECT_EQ(slab, merged);
   full.deallocate(merged, 8 * mebi, stream);
   may_end.set_value();
   thread.join();
