@@ -85,9 +85,24 @@ staging_driver::ticket staging_driver::add(driven_transfer const& transfer) {
   std::lock_guard const lock(mutex_);
   entry.id = ++last_ticket_;
   pending_bytes_[entry.is_upload] += entry.bytes;
-  transfers_.splice(transfers_.end(), added);
+  transfers_.splice(place_locked(entry), added);
   added_.notify_one();
   return last_ticket_;
+}
+
+staging_driver::transfer_list::iterator staging_driver::place_locked(
+    pending_transfer const& added) noexcept {
+  auto place = transfers_.end();
+  for (; place != transfers_.begin(); --place) {
+    pending_transfer& earlier = *std::prev(place);
+    if (earlier.is_upload != added.is_upload) continue;
+    bool const passes = added.bytes <= value_staging::turn_bytes &&
+                        earlier.bytes > value_staging::turn_bytes &&
+                        earlier.passed_bytes + added.bytes <= value_staging::turn_bytes;
+    if (!passes) break;
+    earlier.passed_bytes += added.bytes;
+  }
+  return place;
 }
 
 void staging_driver::withdraw(ticket transfer, bool releases_waits) noexcept {
@@ -176,7 +191,7 @@ staging_driver::task staging_driver::begin_task_locked(transfer_list::iterator t
     prefers_uploads_ = !transfer->is_upload;
     transfer->turn_bytes += transfer->work->data_bytes(begun.chunk);
     if (transfer->turn_bytes >= value_staging::turn_bytes) {
-      transfer->turn_bytes = 0;
+      transfer->turn_bytes = transfer->passed_bytes = 0;
       transfers_.splice(transfers_.end(), transfers_, transfer);
     }
   }

@@ -60,7 +60,8 @@ struct driven_transfer {
 /// several streams end one after the other. If they took turns by chunks, all uploads would end
 /// together, and then all downloads: the link would be used in one direction at a time. If both
 /// directions have ready tasks, their chunks alternate. A transfer whose stream is busy delays no
-/// other.
+/// other. A short transfer, of at most turn_bytes, does not wait for long ones: it comes before
+/// them, unless so many bytes have passed one of them during its turn already.
 ///
 /// On pages of its own, for the reason that thread_pool is.
 class alignas(4096) staging_driver {
@@ -92,11 +93,12 @@ class alignas(4096) staging_driver {
   struct pending_transfer : driven_transfer {
     ticket id = 0;
     std::size_t chunk_count = 0;
-    std::size_t bytes = 0;        // of all chunks
-    std::size_t turn_bytes = 0;   // of the chunks begun since it came last in the list
-    std::size_t max_threads = 0;  // that work on the transfer at a time
-    std::size_t running = 0;      // threads that run a task
-    std::size_t next_chunk = 0;   // the next task to begin
+    std::size_t bytes = 0;         // of all chunks
+    std::size_t turn_bytes = 0;    // of the chunks begun since it came last in the list
+    std::size_t passed_bytes = 0;  // of later transfers that came before it meanwhile
+    std::size_t max_threads = 0;   // that work on the transfer at a time
+    std::size_t running = 0;       // threads that run a task
+    std::size_t next_chunk = 0;    // the next task to begin
     std::size_t next_task = 0;
     std::size_t finished_chunks = 0;  // the CPU counter announces them
     std::array<std::size_t, value_staging::max_slots> unfinished_tasks{};  // of each slot's chunk
@@ -123,6 +125,8 @@ class alignas(4096) staging_driver {
 
   // The caller of the functions below holds mutex_.
 
+  // Returns the place in the list for a new transfer. Counts its bytes for those that it passes.
+  transfer_list::iterator place_locked(pending_transfer const& added) noexcept;
   // Returns how many chunks the CPU may have begun, as the device's counter says.
   static std::size_t ready_chunks(pending_transfer const& transfer) noexcept;
   // Returns the transfer of which a task is to begin now, or end(): one with a chunk of which some

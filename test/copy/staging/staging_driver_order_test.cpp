@@ -176,6 +176,23 @@ TEST_F(StagingDriverOrder, ChunksOfATurnMayBeSmall) {
   EXPECT_EQ("aaabbbab", release(2 * chunks));
 }
 
+// All long transfers get half of the rate at least: the last two short ones come after a turn of
+// 'a'.
+TEST_F(StagingDriverOrder, ShortTransferPassesLongOnes) {
+  constexpr std::size_t third_of_turn = roc::transfer::value_staging::turn_bytes / 3 + 1;
+  add('a', true, third_of_turn);
+  ASSERT_TRUE(wait_for(1));
+  add('b', true, third_of_turn);
+  add('d', false, third_of_turn);
+  for (char const name : {'w', 'x', 'y', 'z'}) {
+    add(name, true, roc::transfer::value_staging::turn_bytes / 2 / chunks);
+  }
+  std::string const served = release(7 * chunks);
+  std::string uploads = served;
+  std::erase(uploads, 'd');
+  EXPECT_EQ("awwwwxxxxaabbbyyyyzzzzab", uploads) << served;
+}
+
 TEST_F(StagingDriverOrder, WithdrawnTransferIsNotPending) {
   add('a', true, 1);
   ASSERT_TRUE(wait_for(1));
