@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/strided_copy.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "kernels/launch.hpp"
@@ -28,8 +30,11 @@ void launch_words(strided_loop const& loop, packed_range range, hipStream_t stre
   job.count = (range.end - range.begin) / loop.word_bytes;
   job.rank = static_cast<unsigned>(loop.rank);
   job.reversed_bytes = static_cast<unsigned>(loop.reversed_bytes);
+  // A range of a longer loop may have smaller indices than its axes: none reaches a limited extent.
+  constexpr std::size_t max_extent = std::numeric_limits<Index>::max();
   for (std::size_t i = 0; i < loop.rank; ++i) {
-    job.extents[i] = typename strided_job<Index>::extent(static_cast<Index>(loop.axes[i].extent));
+    job.extents[i] = typename strided_job<Index>::extent(
+        static_cast<Index>(std::min(loop.axes[i].extent, max_extent)));
     job.source_steps[i] = loop.axes[i].source;
     job.destination_steps[i] = loop.axes[i].destination;
   }

@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <numeric>
+#include <vector>
 
+#include "kernels/strided_copy.hpp"
 #include "support/environment.hpp"
 
 namespace {
@@ -41,6 +44,44 @@ TEST(LargeArray, FillAndZeroBeyond2GiBSetAllElements) {
   EXPECT_EQ(0, array(middle).get());
   EXPECT_EQ(2, array(middle + 1).get());
   EXPECT_EQ(0, array(middle + (std::size_t{100} << 20)).get());
+}
+
+std::vector<std::uint8_t> contents_of(roc::device_view<std::uint8_t> const& view) {
+  std::vector<std::uint8_t> result(view.size());
+  roc::copy(view, result);
+  return result;
+}
+
+// Only the first elements are accessed: no memory of the size of the layout is needed.
+TEST(LargeLayout, PartOfARowOf4GiBAndMoreIsGatheredAndScattered) {
+  constexpr std::size_t count = 256;
+  std::vector<std::uint8_t> expected(count);
+  std::iota(expected.begin(), expected.end(), std::uint8_t{0});
+  for (std::size_t const extent : {std::size_t{1} << 32, (std::size_t{1} << 32) + 8}) {
+    auto const strided = roc::device_array<std::uint8_t>({2 * count});
+    auto const elements = strided(roc::slice(0, roc::none, 2));
+    roc::device_array<std::uint8_t> const packed({count});
+    roc::layout::canonical_layout layout;
+    layout.run = 1;
+    layout.rank = 2;
+    layout.source = reinterpret_cast<std::byte const*>(strided.data());
+    layout.destination = reinterpret_cast<std::byte*>(packed.data());
+    layout.axes[0] = {2, 0, static_cast<std::ptrdiff_t>(extent)};
+    layout.axes[1] = {extent, 2, 1};
+    roc::copy(expected, elements);
+    roc::kernels::gather(layout, {0, count}, layout.destination, nullptr);
+    roc::device().synchronize();
+    EXPECT_EQ(expected, contents_of(packed.view())) << extent;
+
+    elements.zero();
+    layout.source = reinterpret_cast<std::byte const*>(packed.data());
+    layout.destination = reinterpret_cast<std::byte*>(strided.data());
+    layout.axes[0] = {2, static_cast<std::ptrdiff_t>(extent), 0};
+    layout.axes[1] = {extent, 1, 2};
+    roc::kernels::scatter(layout, {0, count}, layout.source, nullptr);
+    roc::device().synchronize();
+    EXPECT_EQ(expected, contents_of(elements)) << extent;
+  }
 }
 
 }  // namespace
