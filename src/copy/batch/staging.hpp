@@ -89,6 +89,7 @@ class staged_batch final : public staged_work {
   std::size_t data_bytes(std::size_t chunk) const noexcept override;
   std::size_t description_bytes(std::size_t chunk) const noexcept override;
   std::size_t task_count(std::size_t chunk) const noexcept override;
+  bool has_kernels() const noexcept override { return true; }
   std::size_t write_description(std::size_t chunk, staging_slot const& slot) const override;
   void pack(std::size_t chunk, std::size_t task, std::byte* data) const noexcept override;
   void unpack(std::size_t chunk, std::size_t task, std::byte const* data) const noexcept override;

@@ -12,23 +12,27 @@ namespace roc::transfer {
 namespace {
 
 // Prefetches the rows of the strided side. A hardware prefetcher treats a row after a gap as an
-// unrelated line, and does not look beyond a page. Measured on 16 cores: rows of 4 bytes at twice
-// the pitch are packed 1.5 times as fast with prefetching.
+// unrelated line, and does not look beyond a page. Measured with 12 threads on 16 cores: rows of 4
+// bytes at twice the pitch are packed 1.5 times as fast with prefetching. Rows of 1, 2 and 4 KiB
+// are packed at 69, 71 and 83 GB/s instead of 58, 66 and 74, and unpacked at 40, 50 and 62 instead
+// of 27, 30 and 41; rows of 16 KiB are not packed faster.
 struct prefetcher {
-  static constexpr std::size_t line_bytes = 64;
+  static constexpr std::size_t line_bytes = cache_line_bytes;
   static constexpr std::size_t distance_bytes = 4096;  // the bytes that memory can have in flight
+  static constexpr std::size_t max_run_bytes = 4096;
+  // If rows are further apart than distance_bytes, so many of them are prefetched, but not more
+  // than distance_bytes.
   static constexpr std::size_t min_distance_rows = 8;
-  static constexpr std::size_t max_run_bytes = 512;  // the hardware prefetches longer runs well
 
   std::size_t rows_per_line;
   std::size_t distance_rows;  // a multiple of rows_per_line
 
-  // `step`: bytes between rows.
-  explicit prefetcher(std::ptrdiff_t step) noexcept {
+  // `step`: bytes between rows of `run` bytes.
+  prefetcher(std::ptrdiff_t step, std::size_t run) noexcept {
     auto const pitch = std::max<std::size_t>(static_cast<std::size_t>(std::abs(step)), 1);
     rows_per_line = std::max<std::size_t>(line_bytes / pitch, 1);
-    distance_rows =
-        std::max(distance_bytes / pitch / rows_per_line, min_distance_rows) * rows_per_line;
+    std::size_t const least = std::clamp<std::size_t>(distance_bytes / run, 1, min_distance_rows);
+    distance_rows = std::max(distance_bytes / pitch / rows_per_line, least) * rows_per_line;
   }
 
   // Prefetches all cache lines of a row.
@@ -62,10 +66,10 @@ void copy_runs_prefetched(std::byte* to, std::ptrdiff_t to_step, std::byte const
                           std::ptrdiff_t from_step, layout::rows rows,
                           layout::side strided) noexcept {
   std::size_t done = 0;
-  if (rows.count > prefetcher::min_distance_rows && rows.run <= prefetcher::max_run_bytes) {
+  if (rows.count > 1 && rows.run <= prefetcher::max_run_bytes) {
     bool const is_source = strided == layout::side::source;
     std::ptrdiff_t const step = is_source ? from_step : to_step;
-    prefetcher const prefetch(step);
+    prefetcher const prefetch(step, rows.run);
     std::ptrdiff_t const distance = static_cast<std::ptrdiff_t>(prefetch.distance_rows) * step;
     std::size_t const group = prefetch.rows_per_line;
     for (; done + prefetch.distance_rows + group <= rows.count; done += group) {
@@ -93,10 +97,14 @@ void copy_rows(std::byte* to, std::ptrdiff_t to_step, std::byte const* from,
   }
 }
 
-// Copies rows with non-temporal stores and makes the stores visible.
+// Copies rows with non-temporal stores and makes the stores visible. Prefetches rows of the source
+// if that is the strided side: rows of 4 KiB were packed at 50 GB/s instead of 39.
 void copy_rows_nontemporal(std::byte* to, std::ptrdiff_t to_step, std::byte const* from,
-                           std::ptrdiff_t from_step, layout::rows rows) noexcept {
+                           std::ptrdiff_t from_step, layout::rows rows,
+                           layout::side strided) noexcept {
+  bool const prefetches = strided == layout::side::source && rows.run <= prefetcher::max_run_bytes;
   for (std::size_t i = 0; i < rows.count; ++i) {
+    if (prefetches && i + 1 != rows.count) prefetcher::prefetch_row(from + from_step, rows.run);
     nontemporal_copy(to, from, rows.run);
     to += to_step;
     from += from_step;
@@ -109,14 +117,15 @@ void copy_rows_nontemporal(std::byte* to, std::ptrdiff_t to_step, std::byte cons
 void pack(layout::canonical_layout const& canonical, layout::packed_range range, std::byte* packed,
           std::size_t opposite_bytes) noexcept {
   std::ptrdiff_t const step = layout::inner_step(canonical, layout::side::source);
-  bool const nontemporal = canonical.run >= min_nontemporal_run_bytes &&
+  bool const nontemporal = canonical.run >= min_packed_nontemporal_run_bytes &&
                            is_packed_nontemporally(canonical.bytes(), opposite_bytes);
   layout::for_each_row(
       canonical, range,
       [&](std::ptrdiff_t source, std::ptrdiff_t, std::size_t offset, layout::rows rows) {
         auto const run = static_cast<std::ptrdiff_t>(rows.run);
         if (nontemporal) {
-          copy_rows_nontemporal(packed + offset, run, canonical.source + source, step, rows);
+          copy_rows_nontemporal(packed + offset, run, canonical.source + source, step, rows,
+                                layout::side::source);
         } else {
           copy_rows(packed + offset, run, canonical.source + source, step, rows,
                     layout::side::source);
@@ -127,15 +136,16 @@ void pack(layout::canonical_layout const& canonical, layout::packed_range range,
 void unpack(layout::canonical_layout const& canonical, layout::packed_range range,
             std::byte const* packed, std::size_t opposite_bytes) noexcept {
   std::ptrdiff_t const step = layout::inner_step(canonical, layout::side::destination);
-  bool const nontemporal = canonical.run >= min_nontemporal_run_bytes &&
-                           is_unpacked_nontemporally(canonical.bytes(), opposite_bytes);
+  bool const nontemporal =
+      are_rows_unpacked_nontemporally(canonical.destination, step, canonical.run) &&
+      is_unpacked_nontemporally(canonical.bytes(), opposite_bytes);
   layout::for_each_row(
       canonical, range,
       [&](std::ptrdiff_t, std::ptrdiff_t destination, std::size_t offset, layout::rows rows) {
         auto const run = static_cast<std::ptrdiff_t>(rows.run);
         std::byte* const to = canonical.destination + destination;
         if (nontemporal) {
-          copy_rows_nontemporal(to, step, packed + offset, run, rows);
+          copy_rows_nontemporal(to, step, packed + offset, run, rows, layout::side::destination);
         } else {
           copy_rows(to, step, packed + offset, run, rows, layout::side::destination);
         }

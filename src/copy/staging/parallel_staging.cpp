@@ -32,6 +32,30 @@ staging_slot slot_in(staging_buffer const& buffer, staged_work const& work, std:
   return {begin, begin + work.description_bytes(chunk), stream, pool_client};
 }
 
+// The streams of the chunks of a transfer: one, or two internal ones in turn if the device executes
+// kernels. The link then transfers a chunk while a kernel reads or writes the one before.
+class chunk_streams {
+ public:
+  explicit chunk_streams(stream_ref stream) noexcept : even_(stream), odd_(stream) {}
+  // Throws roc::error.
+  chunk_streams(staged_work const& work, runtime::internal_stream_use even,
+                runtime::internal_stream_use odd)
+      : even_(runtime::internal_stream(even)),
+        odd_(work.has_kernels() ? runtime::internal_stream(odd) : even_) {}
+
+  stream_ref of(std::size_t chunk) const noexcept { return chunk % 2 == 0 ? even_ : odd_; }
+  // Calls f for each stream.
+  template <class F>
+  void for_each(F f) const {
+    f(even_);
+    if (odd_.handle() != even_.handle()) f(odd_);
+  }
+
+ private:
+  stream_ref even_;
+  stream_ref odd_;
+};
+
 // Locks the mutex under which the calls that enqueue a chunk are made. HIP's runtime serves one
 // call at a time; a thread that finds the runtime busy sleeps, for much longer than a call takes.
 // Threads that wait for this lock spin instead.
@@ -48,31 +72,38 @@ void wait_for_work(stream_ref stream) {
   reached.synchronize();
 }
 
-// Uploads chunks, all on one stream. The source has been read when all items are done. An item is a
-// chunk.
+// Uploads chunks. The source has been read when all items are done. An item is a chunk.
 class parallel_upload final : public parallel_work {
  public:
-  // Records an event on `stream` if it is a user's.
-  parallel_upload(staged_work const& work, stream_ref stream, client pool_client)
+  // Uploads on internal streams.
+  parallel_upload(staged_work const& work, chunk_streams const& streams)
       : work_(work),
-        stream_(stream),
-        client_(pool_client),
-        is_earlier_work_done_(pool_client == client::internal_upload),
+        streams_(streams),
+        client_(client::internal_upload),
+        is_earlier_work_done_(true),
+        queue_(work, chunk_queue::operation::pack) {}
+  // Uploads on a user's stream, on which it records an event.
+  parallel_upload(staged_work const& work, stream_ref stream)
+      : work_(work),
+        streams_(stream),
+        client_(client::user_upload),
+        is_earlier_work_done_(false),
         queue_(work, chunk_queue::operation::pack) {
-    if (!is_earlier_work_done_) earlier_work_.emplace().record(stream);
+    earlier_work_.emplace().record(stream);
   }
 
   bool run_item(std::size_t chunk, bool may_block) override {
+    stream_ref const stream = streams_.of(chunk);
     auto& pool = staging_pool::pinned(client_);
     std::size_t const bytes = staging_bytes(work_, chunk);
     std::optional<chunk_queue::reservation> reserved(std::in_place, queue_);
-    staging_buffer_ptr buffer = pool.try_acquire(bytes, stream_);
+    staging_buffer_ptr buffer = pool.try_acquire(bytes, stream);
     if (buffer == nullptr) {
       if (!may_block) return false;
       reserved.reset();  // other threads must not spin while this one waits for memory
-      buffer = pool.acquire(bytes, stream_);
+      buffer = pool.acquire(bytes, stream);
     }
-    staging_slot slot = slot_in(*buffer, work_, chunk, stream_, client_);
+    staging_slot slot = slot_in(*buffer, work_, chunk, stream, client_);
     slot.item_count = work_.write_description(chunk, slot);
     queue_.run_chunk(chunk, slot.data, reserved);
     auto lock = lock_hip_calls(hip_calls_);
@@ -96,7 +127,7 @@ class parallel_upload final : public parallel_work {
 
  private:
   staged_work const& work_;
-  stream_ref stream_;
+  chunk_streams streams_;
   client client_;
   std::optional<event> earlier_work_;  // recorded on a user's stream before the transfer
   mutable std::atomic<bool> is_earlier_work_done_;
@@ -104,15 +135,18 @@ class parallel_upload final : public parallel_work {
   chunk_queue queue_;
 };
 
-// Downloads chunks on an internal stream. An item is a chunk; its thread waits for the device and
+// Downloads chunks on internal streams. An item is a chunk; its thread waits for the device and
 // then unpacks it with the help of others.
 class parallel_download final : public parallel_work {
  public:
   explicit parallel_download(staged_work const& work)
-      : work_(work), queue_(work, chunk_queue::operation::unpack) {}
+      : work_(work),
+        streams_(work, runtime::internal_stream_use::download,
+                 runtime::internal_stream_use::second_download),
+        queue_(work, chunk_queue::operation::unpack) {}
 
   bool run_item(std::size_t chunk, bool) override {
-    stream_ref const stream = runtime::internal_stream(runtime::internal_stream_use::download);
+    stream_ref const stream = streams_.of(chunk);
     auto& pool = staging_pool::pinned(client::internal_download);
     std::size_t const bytes = staging_bytes(work_, chunk);
     event arrived;
@@ -143,6 +177,7 @@ class parallel_download final : public parallel_work {
 
  private:
   staged_work const& work_;
+  chunk_streams streams_;
   std::mutex hip_calls_;
   chunk_queue queue_;
 };
@@ -150,14 +185,15 @@ class parallel_download final : public parallel_work {
 }  // namespace
 
 void upload_and_wait(staged_work const& work) {
-  stream_ref const stream = runtime::internal_stream(runtime::internal_stream_use::upload);
-  parallel_upload upload(work, stream, client::internal_upload);
+  chunk_streams const streams(work, runtime::internal_stream_use::upload,
+                              runtime::internal_stream_use::second_upload);
+  parallel_upload upload(work, streams);
   try {
     thread_pool::instance().run(work.chunk_count(), upload);
-    wait_for_work(stream);
+    streams.for_each(wait_for_work);
   } catch (...) {
-    // No pending work may still write the caller's memory. The buffers belong to the stream.
-    runtime::synchronize_quietly(stream);
+    // No pending work may still write the caller's memory. The buffers belong to the streams.
+    streams.for_each([](stream_ref stream) { runtime::synchronize_quietly(stream); });
     throw;
   }
 }
@@ -168,7 +204,7 @@ void download_and_wait(staged_work const& work) {
 }
 
 void upload_on_stream(staged_work const& work, stream_ref stream) {
-  parallel_upload upload(work, stream, client::user_upload);
+  parallel_upload upload(work, stream);
   if (!runtime::is_per_thread_handle(stream.handle())) {
     return thread_pool::instance().run(work.chunk_count(), upload);
   }

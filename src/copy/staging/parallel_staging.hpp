@@ -9,9 +9,9 @@
 
 namespace roc::transfer {
 
-/// Transfers `work` to the current device and returns after it is complete. Runs on an internal
-/// stream, which is ordered with no other stream: the caller has waited for all work that must come
-/// before. Throws roc::error or out_of_memory; no work of the transfer is pending then.
+/// Transfers `work` to the current device and returns after it is complete. Runs on internal
+/// streams, which are ordered with no other stream: the caller has waited for all work that must
+/// come before. Throws roc::error or out_of_memory; no work of the transfer is pending then.
 void upload_and_wait(staged_work const& work);
 
 /// Transfers `work` from the current device to host memory and returns after it is complete.

@@ -82,6 +82,8 @@ staged_copy staged_copy::for_value_staging(plan const& p, std::size_t opposite_b
 staged_copy::staged_copy(plan const& p, std::size_t chunk_bytes, std::size_t task_bytes,
                          bool tapered)
     : plan_(p),
+      is_dense_on_device_(p.canonical.is_dense(is_from_host(p.kind) ? layout::side::destination
+                                                                    : layout::side::source)),
       total_bytes_(p.canonical.bytes()),
       chunk_bytes_(chunk_bytes),
       task_bytes_(task_bytes) {
@@ -136,7 +138,7 @@ bool staged_copy::enqueue_upload(std::size_t chunk, staging_slot const& slot,
   hipStream_t const native = runtime::handle(slot.stream);
   layout::packed_range const range = chunk_range(chunk);
   std::size_t const bytes = range.end - range.begin;
-  if (plan_.canonical.is_dense(layout::side::destination)) {
+  if (is_dense_on_device_) {
     ROCARRAY_HIP(hipMemcpyAsync, plan_.canonical.destination + range.begin, slot.data, bytes,
                  memcpy_kind_of(plan_), native);
     return true;
@@ -152,7 +154,7 @@ void staged_copy::enqueue_download(std::size_t chunk, staging_slot const& slot) 
   hipStream_t const native = runtime::handle(slot.stream);
   layout::packed_range const range = chunk_range(chunk);
   std::size_t const bytes = range.end - range.begin;
-  if (plan_.canonical.is_dense(layout::side::source)) {
+  if (is_dense_on_device_) {
     ROCARRAY_HIP(hipMemcpyAsync, slot.data, plan_.canonical.source + range.begin, bytes,
                  memcpy_kind_of(plan_), native);
     return;

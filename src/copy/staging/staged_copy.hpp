@@ -29,6 +29,7 @@ class staged_copy final : public staged_work {
   std::size_t data_bytes(std::size_t chunk) const noexcept override;
   std::size_t description_bytes(std::size_t) const noexcept override { return 0; }
   std::size_t task_count(std::size_t chunk) const noexcept override;
+  bool has_kernels() const noexcept override { return !is_dense_on_device_; }
   void pack(std::size_t chunk, std::size_t task, std::byte* data) const noexcept override;
   void unpack(std::size_t chunk, std::size_t task, std::byte const* data) const noexcept override;
   bool enqueue_upload(std::size_t chunk, staging_slot const& slot, bool may_block) const override;
@@ -42,6 +43,7 @@ class staged_copy final : public staged_work {
   layout::packed_range task_range(std::size_t chunk, std::size_t task) const noexcept;
 
   plan plan_;
+  bool is_dense_on_device_;
   std::size_t total_bytes_;
   std::size_t chunk_bytes_;  // of a chunk that is not tapered
   std::size_t task_bytes_;

@@ -45,6 +45,9 @@ class staged_work {
   /// Returns the number of tasks into which packing or unpacking a chunk is divided.
   virtual std::size_t task_count(std::size_t chunk) const noexcept = 0;
 
+  /// Returns true if the device executes a kernel for each chunk.
+  virtual bool has_kernels() const noexcept = 0;
+
   /// Writes the description of a chunk to `slot.description` and returns its number of items, which
   /// the caller stores in the slot. A separate step, so that it runs without the lock under which
   /// the device work is enqueued. Calls no HIP function.

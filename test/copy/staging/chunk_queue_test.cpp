@@ -25,6 +25,7 @@ class concurrent_tasks_work final : public roc::transfer::staged_work {
   std::size_t data_bytes(std::size_t) const noexcept override { return 1024; }
   std::size_t description_bytes(std::size_t) const noexcept override { return 0; }
   std::size_t task_count(std::size_t) const noexcept override { return tasks_per_chunk; }
+  bool has_kernels() const noexcept override { return false; }
   void pack(std::size_t chunk, std::size_t task, std::byte*) const noexcept override {
     run_task(chunk, task);
   }

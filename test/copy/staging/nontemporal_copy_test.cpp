@@ -47,3 +47,16 @@ TEST(NontemporalCopy, UnpacksWhatTheCachesCannotHold) {
   EXPECT_FALSE(is_unpacked_nontemporally(2 * mebibyte, 30 * mebibyte - 1));
   EXPECT_TRUE(is_unpacked_nontemporally(2 * mebibyte, 30 * mebibyte));
 }
+
+TEST(NontemporalCopy, UnpacksRowsOfWholeCacheLinesAndLongRows) {
+  using roc::transfer::are_rows_unpacked_nontemporally;
+  alignas(64) std::byte memory[128];
+  constexpr bool any = roc::transfer::has_nontemporal_stores;
+  EXPECT_EQ(any, are_rows_unpacked_nontemporally(memory, 128, 64));
+  EXPECT_EQ(any, are_rows_unpacked_nontemporally(memory, -192, 128));
+  EXPECT_FALSE(are_rows_unpacked_nontemporally(memory + 16, 128, 64));
+  EXPECT_FALSE(are_rows_unpacked_nontemporally(memory, 160, 128));
+  EXPECT_FALSE(are_rows_unpacked_nontemporally(memory, 128, 96));
+  EXPECT_FALSE(are_rows_unpacked_nontemporally(memory, 2560, 2047));
+  EXPECT_EQ(any, are_rows_unpacked_nontemporally(memory + 16, 2560, 2048));
+}

@@ -41,6 +41,7 @@ class named_work final : public roc::transfer::staged_work {
   std::size_t data_bytes(std::size_t) const noexcept override { return chunk_bytes_; }
   std::size_t description_bytes(std::size_t) const noexcept override { return 0; }
   std::size_t task_count(std::size_t) const noexcept override { return tasks_; }
+  bool has_kernels() const noexcept override { return false; }
   void pack(std::size_t, std::size_t, std::byte*) const noexcept override { serve(); }
   void unpack(std::size_t, std::size_t, std::byte const*) const noexcept override { serve(); }
   bool enqueue_upload(std::size_t, staging_slot const&, bool) const override { return true; }

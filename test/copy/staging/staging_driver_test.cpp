@@ -42,6 +42,7 @@ class counted_work final : public roc::transfer::staged_work {
   std::size_t data_bytes(std::size_t) const noexcept override { return 1; }
   std::size_t description_bytes(std::size_t) const noexcept override { return 0; }
   std::size_t task_count(std::size_t) const noexcept override { return tasks; }
+  bool has_kernels() const noexcept override { return false; }
   void pack(std::size_t chunk, std::size_t task, std::byte* data) const noexcept override {
     count(chunk, task, data);
     ++packed;
