@@ -3,6 +3,7 @@
 // few MiB.
 #pragma once
 
+#include <mutex>
 #include <thread>
 
 namespace roc::base {
@@ -33,6 +34,12 @@ void spin_then_lock(Lock& lock) {
     backoff.pause();
   }
   lock.lock();
+}
+/// Locks a mutex as spin_then_lock does for a lock, and returns the lock.
+[[nodiscard]] inline std::unique_lock<std::mutex> spin_then_lock(std::mutex& mutex) {
+  std::unique_lock lock(mutex, std::defer_lock);
+  spin_then_lock(lock);
+  return lock;
 }
 
 }  // namespace roc::base

@@ -13,7 +13,6 @@
 #include "copy/plan.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/default_stream_sync.hpp"
-#include "runtime/stream_id.hpp"
 
 namespace roc::transfer {
 namespace {
@@ -211,14 +210,6 @@ void enqueue_chain(detail::strided_region const& source,
 
   // By destination: the event after the last slab received; null if no destination copies from it.
   std::vector<std::unique_ptr<event>> received(destinations.size());
-  auto const record = [&](std::size_t destination) {
-    stream_on_device const& item = streams[destination];
-    runtime::record(*received[destination], runtime::stream_id_of(item.stream, item.device));
-  };
-  auto const wait = [&](std::size_t later, std::size_t earlier) {
-    stream_on_device const& item = streams[later];
-    runtime::wait(runtime::stream_id_of(item.stream, item.device), *received[earlier]);
-  };
   for (std::size_t const parent : routes.parents) {
     if (parent == broadcast_routes::source || received[parent] != nullptr) continue;
     runtime::on_device const guard(streams[parent].device);
@@ -236,24 +227,25 @@ void enqueue_chain(detail::strided_region const& source,
         division.get(from, is_first ? source : destinations[parent], is_first ? 0 : parent + 1,
                      slab);
         division.get(to, destinations[destination], destination + 1, slab);
-        if (slab == 0) begun.push_back(streams[destination]);
-        runtime::on_device const guard(streams[destination].device);
-        if (!is_first) wait(destination, parent);
-        execute(make_plan(from.region, to.region, timing::enqueued), &streams[destination].stream);
-        if (received[destination] != nullptr) record(destination);
+        stream_on_device const& receiver = streams[destination];
+        if (slab == 0) begun.push_back(receiver);
+        runtime::on_device const guard(receiver.device);
+        if (!is_first) receiver.wait(*received[parent]);
+        execute(make_plan(from.region, to.region, timing::enqueued), &receiver.stream);
+        if (received[destination] != nullptr) receiver.record(*received[destination]);
       }
     }
     // A destination must not be overwritten or freed before others have copied from it.
     for (std::size_t const destination : routes.order) {
       std::size_t const parent = routes.parents[destination];
       if (parent == broadcast_routes::source) continue;
+      stream_on_device const& receiver = streams[destination];
       stream_on_device const& sender = streams[parent];
-      runtime::on_device const guard(streams[destination].device);
+      runtime::on_device const guard(receiver.device);
       event copied;
-      runtime::record(
-          copied, runtime::stream_id_of(streams[destination].stream, streams[destination].device));
+      receiver.record(copied);
       runtime::on_device const sender_guard(sender.device);
-      runtime::wait(runtime::stream_id_of(sender.stream, sender.device), copied);
+      sender.wait(copied);
       // Calls without a stream on the sender's device come after the copies from it, too.
       runtime::record_work(sender.stream);
     }

@@ -33,8 +33,7 @@ struct broadcast_routes {
 broadcast_routes find_chain(int source_device, std::span<int const> destination_devices);
 
 /// Returns into how many slabs a broadcast of `bytes` bytes over a chain of `hops` hops is divided;
-/// 0 if copying to each device directly from the
-/// source is estimated to be at least as fast.
+/// 0 if copying to each device directly from the source is estimated to be at least as fast.
 std::size_t chain_slabs(std::size_t bytes, std::size_t hops) noexcept;
 
 /// Enqueues the broadcast along the routes in about `slabs` slabs, each of which is forwarded while

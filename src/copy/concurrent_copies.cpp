@@ -33,7 +33,7 @@ bool is_executed_by_device(plan const& p) {
 
 // Returns true if another thread can enqueue work on the stream.
 bool can_be_used_by_threads(stream_ref stream) {
-  return !runtime::is_per_thread_handle(stream.handle()) && !runtime::is_captured(stream);
+  return !runtime::is_per_thread_handle(stream.handle()) && !runtime::may_be_captured(stream);
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ void order_after_earlier_work(std::span<device_dependency const> work) {
       // HIP orders the default stream after all blocking streams.
       runtime::record(entry->second, runtime::stream_id_of({}, device));
     }
-    runtime::wait(runtime::stream_id_of(executor.stream, executor.device), entry->second);
+    executor.wait(entry->second);
   }
 }
 
@@ -81,9 +81,8 @@ void concurrent_copies::add(detail::strided_region const& source,
     // Enqueued on an internal stream, for which the call waits.
     planned = make_plan(source, destination, timing::enqueued, detail::source_use::borrowed);
   }
-  stream_on_device const executor =
-      stream != nullptr ? stream_on_device{*stream, device} : stream_on_device{{}, device};
-  copies_.push_back({planned, executor, needs_no_cpu});
+  stream_ref const executor = stream != nullptr ? *stream : stream_ref();
+  copies_.push_back({planned, {executor, device}, needs_no_cpu});
 }
 
 void concurrent_copies::execute() {

@@ -9,14 +9,9 @@
 #include <roc/stream.hpp>
 
 #include "copy/plan.hpp"
+#include "copy/stream_on_device.hpp"
 
 namespace roc::transfer {
-
-/// A stream and its device, which a default stream does not name.
-struct stream_on_device {
-  stream_ref stream;
-  int device;
-};
 
 /// Blocks until the streams are idle, after an error, as runtime::synchronize_quietly does.
 /// Allocates nothing if it can make the devices current. Logs errors.

@@ -232,7 +232,7 @@ void submit(detail::batch_storage* storage, stream_ref const* stream, detail::so
   if (storage == nullptr || storage->batch->copies.empty()) return;
   trace_scope const trace(storage->batch->copies.size(), storage->batch->bytes);
   if (storage->group_ends.empty()) storage->group_ends = independent_groups(*storage->batch);
-  if (stream != nullptr && runtime::is_captured(*stream)) {
+  if (stream != nullptr && runtime::may_be_captured(*stream)) {
     check_all_capturable(*storage, *stream, use);
     memory::graph_memory* const graph = memory::captured_memory_of(*stream);
     if (graph != nullptr) add_device_memory(*storage->batch, *graph);

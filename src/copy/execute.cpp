@@ -227,7 +227,7 @@ void execute(plan const& p, stream_ref const* stream) {
     op.device = route.device;
     op.source_device = route.other_device;
   }
-  if (stream != nullptr && runtime::is_captured(*stream)) check_capturable(p, *stream);
+  if (stream != nullptr && runtime::may_be_captured(*stream)) check_capturable(p, *stream);
   run_operation(trace_scope(p), op, stream, [&](stream_ref target) {
     if (is_direct) {
       execute_path(p, when, target);

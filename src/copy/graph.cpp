@@ -245,7 +245,7 @@ struct detail::graph_capture::state {
       bool const had_ended = repeated == hipErrorIllegalState;
       if (!had_ended) result = repeated;
     }
-    if (result == hipErrorStreamCaptureInvalidated && runtime::is_captured(stream)) {
+    if (result == hipErrorStreamCaptureInvalidated && runtime::may_be_captured(stream)) {
       release_invalidated_streams();
     }
     registration.reset();

@@ -21,12 +21,12 @@
 namespace roc {
 namespace {
 
-// Returns an attribute, or 0 if the runtime does not know it: new runtimes drop some attributes,
-// old ones lack some. Throws roc::error.
-int attribute(int ordinal, hipDeviceAttribute_t id) {
+// Returns an attribute, or `if_unknown` if the runtime does not know it: new runtimes drop some
+// attributes, old ones lack some. Throws roc::error.
+int attribute(int ordinal, hipDeviceAttribute_t id, int if_unknown = 0) {
   int value = 0;
   hipError_t const result = ROCARRAY_HIP_CODE(hipDeviceGetAttribute, &value, id, ordinal);
-  if (result == hipErrorInvalidValue) return 0;
+  if (result == hipErrorInvalidValue) return if_unknown;
   if (result != hipSuccess) {
     platform::detail::fail(platform::call::call_hipDeviceGetAttribute, result,
                            std::source_location::current());
@@ -182,15 +182,7 @@ bool device::has_unified_addressing(detail::caller at) const {
   detail::call_scope const call(__func__, at);
   // Old AMD runtimes and HIP's CUDA headers do not know the attribute. All devices that they
   // support have it.
-  int value = 0;
-  hipError_t const result = ROCARRAY_HIP_CODE(hipDeviceGetAttribute, &value,
-                                              hipDeviceAttributeUnifiedAddressing, ordinal_);
-  if (result == hipErrorInvalidValue) return true;
-  if (result != hipSuccess) {
-    platform::detail::fail(platform::call::call_hipDeviceGetAttribute, result,
-                           std::source_location::current());
-  }
-  return value != 0;
+  return attribute(ordinal_, hipDeviceAttributeUnifiedAddressing, 1) != 0;
 }
 
 bool device::has_managed_memory(detail::caller at) const {

@@ -48,7 +48,7 @@ struct capture_information {
 };
 
 // The default stream cannot be captured, and HIP must not be asked while others are.
-bool may_be_captured_by_hip(stream_ref stream) {
+bool can_be_captured(stream_ref stream) {
   return stream.kind() != detail::stream_kind::default_stream &&
          stream.kind() != detail::stream_kind::none;
 }
@@ -62,7 +62,7 @@ capture_information query(hipStream_t stream) {
 capture_information query(stream_ref stream) {
   auto const native = reinterpret_cast<hipStream_t>(stream.handle());
   // The per-thread streams are blocking streams, which the library does not capture.
-  bool const is_asked = may_be_captured_by_hip(stream) && native != hipStreamPerThread;
+  bool const is_asked = can_be_captured(stream) && native != hipStreamPerThread;
   return is_asked ? query(native) : capture_information();
 }
 
@@ -171,7 +171,14 @@ bool capture_detail::may_be_captured(stream_ref stream) noexcept {
 
 bool is_captured_by_hip(stream_ref stream) {
   auto const native = reinterpret_cast<hipStream_t>(stream.handle());
-  return may_be_captured_by_hip(stream) && query(native).status != hipStreamCaptureStatusNone;
+  return can_be_captured(stream) && query(native).status != hipStreamCaptureStatusNone;
+}
+
+bool may_be_captured_by_hip(stream_ref stream) noexcept {
+  auto const native = reinterpret_cast<hipStream_t>(stream.handle());
+  hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
+  hipError_t const result = ROCARRAY_HIP_CODE(hipStreamIsCapturing, native, &status);
+  return result != hipSuccess || status != hipStreamCaptureStatusNone;
 }
 
 bool capture_detail::fail(stream_ref stream) noexcept {
@@ -218,8 +225,7 @@ void capture_detail::refuse_uncaptured(stream_ref const* stream) {
 void capture_detail::refuse_devices() {
   throw_refused(
       "no device can be synchronized while a graph is captured; synchronize a stream, or wait "
-      "until "
-      "the capture has ended");
+      "until the capture has ended");
 }
 
 void capture_detail::record_event(detail::native_event* event, stream_ref stream) {

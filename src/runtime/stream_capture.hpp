@@ -116,15 +116,18 @@ inline bool belongs_to_capture(stream_ref stream) {
   return capture_detail::is_any_active() && capture_detail::belongs(stream);
 }
 
-/// Returns true if the stream belongs to a capture, or if HIP cannot tell. Only for callers that
-/// are correct if the stream is not captured: others call belongs_to_capture.
-inline bool is_captured(stream_ref stream) noexcept {
+/// Does what belongs_to_capture does, but returns true if HIP cannot tell. For callers that may
+/// treat any stream as captured.
+inline bool may_be_captured(stream_ref stream) noexcept {
   return capture_detail::is_any_active() && capture_detail::may_be_captured(stream);
 }
 
 /// Returns true if HIP captures the stream, also if the program has begun the capture, which it can
 /// on a per-thread default stream too. Calls HIP. Throws roc::error.
 bool is_captured_by_hip(stream_ref stream);
+/// Does what is_captured_by_hip does, but returns true if HIP cannot tell, as for the default
+/// stream while HIP captures a blocking stream. For callers that may treat any stream as captured.
+bool may_be_captured_by_hip(stream_ref stream) noexcept;
 
 /// Returns true if the stream is captured, and then marks the capture as failed: see set_failed.
 /// Returns false, after logging, if HIP cannot tell.

@@ -114,7 +114,7 @@ void record_end(stream_slot& slot) noexcept {
   auto const native = reinterpret_cast<hipStream_t>(slot.stream.handle());
   // While the stream is captured, the event would belong to the capture.
   slot.is_end_recorded =
-      !is_captured(slot.stream) && ROCARRAY_HIP_QUIET(hipEventRecord, slot.end, native);
+      !may_be_captured(slot.stream) && ROCARRAY_HIP_QUIET(hipEventRecord, slot.end, native);
 }
 
 // Returns true if all work of a stream that has ended is done. After any error it may be pending:
@@ -315,7 +315,7 @@ shared_event record(stream_id const& stream) {
 bool is_finished(stream_id const& stream) {
   if (stream.is_live()) return false;
   if (stream.is_replaced()) return true;
-  if (is_captured(stream.stream())) return false;
+  if (may_be_captured(stream.stream())) return false;
   hipStream_t const native = stream.native();
   return ROCARRAY_HIP_READY(hipStreamQuery, native);
 }

@@ -8,11 +8,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include <roc/detail/stream_watcher.hpp>
+#include <roc/detail/timed_wait.hpp>
 
 #include "base/error.hpp"
 #include "base/no_destructor.hpp"
@@ -100,8 +100,8 @@ std::exception_ptr wait_for_watchers(stream_ref stream) noexcept {
   using clock = std::chrono::steady_clock;
   if (watched_streams.load(std::memory_order_acquire) == 0) return nullptr;
   std::exception_ptr failure;
-  bool has_logged =
-      false;  // one error is enough, because an event that cannot be queried throws each time
+  // One error is enough, because an event that cannot be queried throws each time.
+  bool has_logged = false;
   clock::time_point const begin = clock::now();
   try {
     stream_identity const identity = detail::identity_of(stream);
@@ -121,11 +121,7 @@ std::exception_ptr wait_for_watchers(stream_ref stream) noexcept {
         }
       }
       if (!is_pending) break;
-      if (waited < std::chrono::milliseconds(1)) {
-        std::this_thread::yield();
-      } else {
-        std::this_thread::sleep_for(std::chrono::microseconds(50));
-      }
+      detail::timed_wait::pause_after(waited);
     }
   } catch (...) {  // the current device cannot be found
     failure = std::current_exception();

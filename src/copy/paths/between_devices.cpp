@@ -9,18 +9,15 @@
 
 #include "base/options.hpp"
 #include "copy/staging/staging_pool.hpp"
+#include "copy/stream_on_device.hpp"
 #include "kernels/strided_copy.hpp"
 #include "platform/call.hpp"
 #include "runtime/auxiliary_streams.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/default_stream_sync.hpp"
-#include "runtime/stream_handle.hpp"
-#include "runtime/stream_id.hpp"
 
 namespace roc::transfer {
 namespace {
-
-using runtime::stream_id;
 
 // Chunks alternate between the slots of the scratch memory of a device: one is sent while the next
 // is gathered and the previous one is scattered.
@@ -71,21 +68,6 @@ class device_streams {
   std::optional<created_streams> created_;
 };
 
-// A stream and its device, which a default stream does not name.
-struct placed_stream {
-  stream_ref stream;
-  int device;
-
-  stream_id const& id() const { return runtime::stream_id_of(stream, device); }
-  hipStream_t native() const { return runtime::handle(stream); }
-  // Records an event of the device.
-  void record(event& reached) const {
-    runtime::on_device const guard(device);
-    runtime::record(reached, id());
-  }
-  void wait(event const& reached) const { runtime::wait(id(), reached); }
-};
-
 // One copy. Each chunk is gathered, sent and scattered by work on three streams. A side that is
 // contiguous in the linear order needs no scratch memory and no such step.
 class chunked_copy {
@@ -125,7 +107,7 @@ class chunked_copy {
   // their work cannot be awaited.
   void synchronize_quietly() noexcept {
     bool is_idle = true;
-    for (placed_stream const* const used : {&gathering_, &sending_, &scattering_}) {
+    for (stream_on_device const* const used : {&gathering_, &sending_, &scattering_}) {
       is_idle = runtime::synchronize_quietly(used->stream) && is_idle;
     }
     if (is_idle) return;
@@ -146,7 +128,7 @@ class chunked_copy {
   }
 
   // Acquires scratch memory for all slots. Blocks until some is free.
-  staging_buffer_ptr acquire(placed_stream const& user) const {
+  staging_buffer_ptr acquire(stream_on_device const& user) const {
     runtime::on_device const guard(user.device);
     return staging_pool::device_scratch(staging_pool::device_work)
         .acquire(std::min(slot_count * slot_bytes_, canonical_.bytes()), user.stream,
@@ -156,7 +138,7 @@ class chunked_copy {
   // Orders the internal streams after the earlier work of the user's stream. The sends come also
   // after the earlier work of the stream that scatters, which may use the same scratch memory.
   void begin() {
-    placed_stream const& user = is_on_source_ ? gathering_ : scattering_;
+    stream_on_device const& user = is_on_source_ ? gathering_ : scattering_;
     event& ready = is_on_source_ ? from_.input_ready() : to_.input_ready();
     user.record(ready);
     if (is_on_source_) {
@@ -230,9 +212,9 @@ class chunked_copy {
   bool const scatters_;
   device_streams from_;
   device_streams to_;
-  placed_stream const gathering_;
-  placed_stream const sending_;     // the same stream if nothing is gathered
-  placed_stream const scattering_;  // waits for the sends if nothing is scattered
+  stream_on_device const gathering_;
+  stream_on_device const sending_;     // the same stream if nothing is gathered
+  stream_on_device const scattering_;  // waits for the sends if nothing is scattered
   std::size_t const slot_bytes_;
   staging_buffer_ptr gathered_;
   staging_buffer_ptr received_;

@@ -23,7 +23,7 @@ void chunk_queue::run_chunk(std::size_t chunk, std::byte* data,
     return run_task(added, 0);
   }
   {
-    auto const lock = lock_queue();
+    auto const lock = base::spin_then_lock(mutex_);
     chunks_.push_back(&added);
     waiting_tasks_.fetch_add(added.task_count);
   }
@@ -32,7 +32,7 @@ void chunk_queue::run_chunk(std::size_t chunk, std::byte* data,
   for (;;) {
     std::size_t task = 0;
     {
-      auto const lock = lock_queue();
+      auto const lock = base::spin_then_lock(mutex_);
       if (!added.has_task()) {
         std::erase(chunks_, &added);
         break;
@@ -48,12 +48,6 @@ void chunk_queue::run_chunk(std::size_t chunk, std::byte* data,
   while (added.finished.load() != added.task_count) backoff.pause();
 }
 
-std::unique_lock<std::mutex> chunk_queue::lock_queue() {
-  std::unique_lock lock(mutex_, std::defer_lock);
-  base::spin_then_lock(lock);
-  return lock;
-}
-
 void chunk_queue::help() {
   base::spin_backoff backoff;
   while (waiting_tasks_.load() == 0 && has_reservation()) backoff.pause();
@@ -61,7 +55,7 @@ void chunk_queue::help() {
     queued_chunk* chunk = nullptr;
     std::size_t task = 0;
     {
-      auto const lock = lock_queue();
+      auto const lock = base::spin_then_lock(mutex_);
       // The device needs the chunk that was added first before the others.
       auto const found = std::find_if(chunks_.begin(), chunks_.end(),
                                       [](queued_chunk const* entry) { return entry->has_task(); });

@@ -73,8 +73,6 @@ class chunk_queue {
 
   // Returns true if a thread is about to add a chunk.
   bool has_reservation() const noexcept { return reservations_.load() != 0; }
-  // Locks mutex_; spins for a short time before it blocks.
-  std::unique_lock<std::mutex> lock_queue();
   // Packs or unpacks; the caller does not hold mutex_.
   void run_task(queued_chunk const& chunk, std::size_t task) const noexcept;
 

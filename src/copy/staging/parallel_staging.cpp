@@ -60,9 +60,7 @@ class chunk_streams {
 // call at a time; a thread that finds the runtime busy sleeps, for much longer than a call takes.
 // Threads that wait for this lock spin instead.
 std::unique_lock<std::mutex> lock_hip_calls(std::mutex& mutex) {
-  std::unique_lock lock(mutex, std::defer_lock);
-  base::spin_then_lock(lock);
-  return lock;
+  return base::spin_then_lock(mutex);
 }
 
 // Blocks until the work enqueued on the stream so far is done.

@@ -228,8 +228,7 @@ std::size_t staging_driver::max_threads_locked() const noexcept {
 std::size_t staging_driver::run_tasks() noexcept {
   std::size_t count = 0;
   transfer_list complete;
-  unique_lock lock(mutex_, std::defer_lock);
-  base::spin_then_lock(lock);
+  unique_lock lock = base::spin_then_lock(mutex_);
   for (; count != value_staging::tasks_at_a_time; ++count) {
     auto const ready = find_ready_locked();
     has_ready_task_.store(ready != transfers_.end());

@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include <roc/detail/device_storage.hpp>
 #include <roc/detail/host_storage.hpp>
@@ -195,10 +196,10 @@ staging_pool::block* staging_pool::find_block_locked(std::size_t bytes, stream_r
       candidate->is_abandoned = false;
       candidate->used_bytes = block_bytes_;
     }
-    bool const is_of_other_stream =
-        !candidate->exclusive_stream.is_empty() &&
-        (mode == access::immediate || !(candidate->exclusive_stream == id));
-    if (is_of_other_stream || candidate->used_bytes + bytes > block_bytes_) {
+    // Earlier work of the exclusive stream may still use the block.
+    bool const is_reserved = !candidate->exclusive_stream.is_empty() &&
+                             (mode == access::immediate || !(candidate->exclusive_stream == id));
+    if (is_reserved || candidate->used_bytes + bytes > block_bytes_) {
       if (candidate->live_buffers != 0) continue;
       bool const is_idle = candidate->uses.have_finished();
       if (!is_idle && (!is_ordered || !candidate->uses.have_finished(id))) continue;

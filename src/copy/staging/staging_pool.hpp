@@ -8,8 +8,6 @@
 #include <list>
 #include <memory>
 #include <mutex>
-#include <optional>
-#include <vector>
 
 #include <roc/stream.hpp>
 
@@ -50,10 +48,9 @@ class staging_pool {
 
   /// Returns a buffer for work that is enqueued on `stream`. If the stream is captured, the buffer
   /// is memory that belongs to the graph, not to the pool, and the limit does not apply; one buffer
-  /// serves all work of the stream that uses it with access::stream_ordered. Blocks
-  /// until enough memory is free: until work with other buffers is done, and until other threads
-  /// release theirs. To avoid deadlock, a thread that holds a buffer of this pool must not call
-  /// this.
+  /// serves all work of the stream that uses it with access::stream_ordered. Blocks until enough
+  /// memory is free: until work with other buffers is done, and until other threads release theirs.
+  /// To avoid deadlock, a thread that holds a buffer of this pool must not call this.
   /// @param bytes at most block_bytes().
   /// Precondition: the device of `stream` is current. May call HIP, also with the pool's lock held.
   /// Throws out_of_memory if the pool has no usable block and cannot allocate one, and roc::error

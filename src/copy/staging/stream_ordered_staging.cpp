@@ -3,11 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <memory>
 #include <utility>
-
-#include <roc/native.hpp>
 
 #include "base/options.hpp"
 #include "base/round_up.hpp"
@@ -117,14 +114,14 @@ struct staging_needs {
 // its uses. A graph keeps its buffers: its copies share one for the data, while the descriptions
 // have buffers of their own.
 void enqueue_on_one_stream(std::shared_ptr<staged_work const> work, copy_kind kind,
-                           stream_ref stream, bool is_captured_stream) {
+                           stream_ref stream, bool may_be_captured) {
   staging_needs const needs(*work);
   client const pool_client = user_client(kind);
   auto& pool = staging_pool::pinned(pool_client);
   staging_slot slot{nullptr, nullptr, stream, pool_client};
   staging_buffer_ptr descriptions;
   staging_buffer_ptr data;
-  if (is_captured_stream && needs.description_bytes != 0) {
+  if (may_be_captured && needs.description_bytes != 0) {
     descriptions = pool.acquire(needs.description_bytes, stream);
     data = pool.acquire(needs.max_data_bytes, stream, staging_pool::access::stream_ordered);
     slot.description = descriptions->data();
@@ -353,15 +350,6 @@ void enqueue_with_driver(staging_driver& driver, std::shared_ptr<staged_work con
   });
 }
 
-// Returns true if the stream is being captured, by whomever, or if that cannot be found out: the
-// default stream cannot be asked while another one is being captured.
-bool may_be_captured(stream_ref stream) {
-  hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
-  hipError_t const result =
-      ROCARRAY_HIP_CODE(hipStreamIsCapturing, runtime::handle(stream), &status);
-  return result != hipSuccess || status != hipStreamCaptureStatusNone;
-}
-
 // The method of stream_staging_method::automatic. On AMD, waits for values need memory of a kind of
 // their own in some versions, and their speed is unknown. On the host platform, every wait polls,
 // and host functions run on the threads of their streams: values gain nothing.
@@ -381,7 +369,7 @@ bool is_value_staging_selected() noexcept {
 
 staging_driver* driver_for(stream_ref stream) {
   // A graph would contain waits for values that nobody writes when it is launched.
-  if (!is_value_staging_selected() || may_be_captured(stream)) return nullptr;
+  if (!is_value_staging_selected() || runtime::may_be_captured_by_hip(stream)) return nullptr;
   staging_driver& driver = staging_driver::instance();
   return driver.start() ? &driver : nullptr;
 }
@@ -389,8 +377,8 @@ staging_driver* driver_for(stream_ref stream) {
 void enqueue_stream_ordered(std::shared_ptr<staged_work const> work, copy_kind kind,
                             stream_ref stream, staging_driver* driver) {
   // The auxiliary streams and their events are shared with work that is not captured.
-  bool const is_captured_stream = runtime::is_captured(stream);
-  if (!is_captured_stream && (driver != nullptr || work->chunk_count() > 1)) {
+  bool const may_be_captured = runtime::may_be_captured(stream);
+  if (!may_be_captured && (driver != nullptr || work->chunk_count() > 1)) {
     runtime::auxiliary_streams_guard auxiliary(stream);
     if (auxiliary && driver != nullptr && runtime::progress_counters_of(*auxiliary) != nullptr) {
       return enqueue_with_driver(*driver, std::move(work), kind, stream, auxiliary);
@@ -399,7 +387,7 @@ void enqueue_stream_ordered(std::shared_ptr<staged_work const> work, copy_kind k
       return enqueue_overlapped(std::move(work), kind, stream, auxiliary);
     }
   }
-  enqueue_on_one_stream(std::move(work), kind, stream, is_captured_stream);
+  enqueue_on_one_stream(std::move(work), kind, stream, may_be_captured);
 }
 
 bool transfer_by_values_and_wait(std::shared_ptr<staged_work const> work, copy_kind kind) {

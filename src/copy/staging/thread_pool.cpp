@@ -242,8 +242,7 @@ void thread_pool::run(std::size_t count, parallel_work& work) {
   // Reserved here, because run_item could not report a failed push_back: at most one item per
   // thread is deferred. Host functions run works that defer nothing, and must not allocate.
   if (work.may_defer()) submitted.deferred.reserve(submitted.max_workers + 1);
-  lock_type lock(mutex_, std::defer_lock);
-  base::spin_then_lock(lock);
+  lock_type lock = base::spin_then_lock(mutex_);
   start_workers_locked(submitted.max_workers);
   append_job_locked(submitted);
   if (count > 1) notify_workers_locked();

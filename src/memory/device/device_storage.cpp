@@ -238,7 +238,7 @@ void device_storage::drop() noexcept {
   // of a per-thread stream means another stream in this thread.
   runtime::stream_id const& allocation_stream = record_->allocation_stream;
   bool const can_enqueue = allocation_stream.is_live() &&
-                           !runtime::is_captured(allocation_stream.stream()) &&
+                           !runtime::may_be_captured(allocation_stream.stream()) &&
                            !runtime::is_per_thread_handle(allocation_stream.stream().handle());
   stream_ref const stream = can_enqueue ? allocation_stream.stream()
                                         : stream_ref(nullptr, device_, stream_kind::default_stream);

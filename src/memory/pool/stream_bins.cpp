@@ -138,7 +138,7 @@ bool stream_bins::is_known_idle(stream_bin const& bin) {
 
 bool stream_bins::reclaim(stream_bin& bin, bool may_fence) {
   // No event can be recorded on a stream while it is captured.
-  if (bin.bytes() == 0 || runtime::is_captured(bin.stream.stream())) return false;
+  if (bin.bytes() == 0 || runtime::may_be_captured(bin.stream.stream())) return false;
   bool const has_collected = collect(bin);
   if (bin.bytes() == 0) return has_collected;
   // The query of an idle stream tells at once what an event tells later.

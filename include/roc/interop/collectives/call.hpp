@@ -183,7 +183,7 @@ class collective_execution {
     for (collective_state* const state : states_) {
       if (has_called_library) state->abort("an operation of its group failed: ", problem);
     }
-    collective_wait wait(longest_wait_limit());
+    timed_wait const wait(longest_wait_limit());
     for (std::size_t i = 0; i < std::min(packed + 1, calls_.size()); ++i) {
       collective_call const& call = calls_[i];
       bool const has_scratch = call.from_scratch.size() != 0 || call.to_scratch.size() != 0;
@@ -192,8 +192,7 @@ class collective_execution {
         device_guard const current(call.state->device);
         if (is_captured(call.order())) continue;
         if (has_called_library) record_uses_quietly(call);
-        while (!call.order().query()) {
-          if (wait.pause()) continue;
+        if (!wait.until([&] { return call.order().query(); })) {
           log_late_error(
               "work of a failed collective operation is still pending after the time limit and may "
               "use its arrays; synchronize the streams before you use them");
@@ -221,11 +220,9 @@ class collective_execution {
   static void end_unfinished(void* execution) noexcept {
     for (collective_state* const state : static_cast<collective_execution*>(execution)->states_) {
       try {
-        collective_wait wait(state->wait_limit());
-        while (!state->has_finished()) {
-          if (wait.pause()) continue;
+        timed_wait const wait(state->wait_limit());
+        if (!wait.until([&] { return state->has_finished(); })) {
           state->abort("a call failed, and an earlier operation was pending");
-          break;
         }
       } catch (...) {
         state->abort("a call failed, and an earlier operation cannot be queried");

@@ -16,12 +16,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include <roc/detail/stream_watcher.hpp>
 #include <roc/detail/throw.hpp>
+#include <roc/detail/timed_wait.hpp>
 #include <roc/device.hpp>
 #include <roc/error.hpp>
 #include <roc/event.hpp>
@@ -31,35 +31,6 @@
 #include <roc/stream.hpp>
 
 namespace roc::detail {
-
-/// Pauses of a thread that polls: it yields for the first millisecond, then sleeps.
-class collective_wait {
- public:
-  /// @param limit 0: none
-  explicit collective_wait(std::chrono::milliseconds limit)
-      : limit_(limit), begin_(std::chrono::steady_clock::now()) {}
-  /// Returns true if a wait has lasted as long as its limit, unless that is 0.
-  static bool is_over(std::chrono::steady_clock::duration waited, std::chrono::milliseconds limit) {
-    // In milliseconds, because a limit of years would overflow in nanoseconds.
-    return limit.count() != 0 &&
-           std::chrono::duration_cast<std::chrono::milliseconds>(waited) >= limit;
-  }
-  /// Returns false if the limit is over.
-  bool pause() {
-    auto const waited = std::chrono::steady_clock::now() - begin_;
-    if (is_over(waited, limit_)) return false;
-    if (waited < std::chrono::milliseconds(1)) {
-      std::this_thread::yield();
-    } else {
-      std::this_thread::sleep_for(std::chrono::microseconds(50));
-    }
-    return true;
-  }
-
- private:
-  std::chrono::milliseconds limit_;
-  std::chrono::steady_clock::time_point begin_;
-};
 
 /// Returns the settings with which the library creates a rank.
 inline ncclConfig_t library_config(bool is_blocking) {
@@ -188,22 +159,20 @@ class collective_state {
   }
   /// Blocks until the library has completed all calls. Throws as poll and fail_by_timeout.
   void settle(char const* awaited) {
-    collective_wait wait(options.time_limit);
-    while (!poll()) {
-      if (!wait.pause()) fail_by_timeout(awaited);
-    }
+    timed_wait const wait(options.time_limit);
+    if (!wait.until([this] { return poll(); })) fail_by_timeout(awaited);
   }
   /// Blocks until `is_done()` returns true. Throws as poll and fail_by_timeout, and what `is_done`
   /// throws.
   template <class F>
   void wait_until(F is_done) {
-    collective_wait wait(options.time_limit);
-    for (;;) {
+    timed_wait const wait(options.time_limit);
+    bool const was_done = wait.until([&] {
       // The error first: after a failure the work of the device ends without result.
       static_cast<void>(poll());
-      if (is_done()) break;
-      if (!wait.pause()) fail_by_timeout("an operation");
-    }
+      return is_done();
+    });
+    if (!was_done) fail_by_timeout("an operation");
     static_cast<void>(poll());
   }
   /// Returns the descriptions that all ranks pass. Collective. If it fails, the ranks may be in
@@ -257,7 +226,7 @@ class collective_state {
         static_cast<void>(poll_locked());
         return true;
       }
-      if (collective_wait::is_over(waited, options.time_limit)) {
+      if (timed_wait::is_over(waited, options.time_limit)) {
         fail_by_timeout_locked("an operation");
       }
     } catch (...) {
@@ -289,7 +258,7 @@ class collective_state {
       } catch (error const&) {
         current.emplace(device);  // an abort would end the last operations of the other ranks too
       }
-      collective_wait wait(wait_limit());
+      timed_wait const wait(wait_limit());
       while (!has_finished()) {
         if (!poll_quietly()) return abort("it was destroyed");  // no effect if poll has aborted it
         if (wait.pause()) continue;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <roc/detail/throw.hpp>
+#include <roc/detail/timed_wait.hpp>
 #include <roc/error.hpp>
 #include <roc/interop/mpi/error.hpp>
 
@@ -129,10 +130,7 @@ class mpi_wait_timer {
     return true;
   }
   bool is_exceeded() const {
-    // In the unit of the limit: the largest limit does not fit into that of the clock.
-    auto const elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(
-        std::chrono::steady_clock::now() - begin_);
-    return limit_.count() != 0 && elapsed >= limit_;
+    return timed_wait::is_over(std::chrono::steady_clock::now() - begin_, limit_);
   }
 
  private:
