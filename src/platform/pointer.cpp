@@ -4,19 +4,24 @@
 #include <source_location>
 
 #include "platform/call.hpp"
+#if ROCARRAY_PLATFORM_HOST
+#include "platform/host/settings.hpp"
+#endif
 
 namespace roc::platform {
 namespace {
 
-// True if the runtime returns hipErrorInvalidValue only for memory that was freed. ROCm before
-// version 6 and CUDA return it for all memory that they do not know.
+// Returns true if the runtime returns hipErrorInvalidValue only for memory that was freed. ROCm
+// before version 6 and CUDA return it for all memory that they do not know.
+[[maybe_unused]] bool rejects_only_freed() {
 #if ROCARRAY_PLATFORM_NVIDIA
-[[maybe_unused]] constexpr bool rejects_only_freed = false;
+  return false;
 #elif ROCARRAY_PLATFORM_AMD
-constexpr bool rejects_only_freed = HIP_VERSION_MAJOR >= 6;
+  return HIP_VERSION_MAJOR >= 6;
 #else
-constexpr bool rejects_only_freed = true;
+  return host_hip::host_settings().emulated != host_hip::runtime_rules::rocm5;
 #endif
+}
 
 // HIP's type of device addresses is a pointer or, on NVIDIA, a number.
 hipDeviceptr_t device_pointer(std::uintptr_t address) noexcept {
@@ -53,7 +58,7 @@ pointer_information query_pointer(void const* data) {
 #if ROCARRAY_ASK_FOR_MANAGED_MEMORY
   if (result == hipErrorInvalidValue) return query_managed(data);
 #else
-  if (result == hipErrorInvalidValue) return {.is_freed = rejects_only_freed};
+  if (result == hipErrorInvalidValue) return {.is_freed = rejects_only_freed()};
 #endif
   if (result != hipSuccess) {
     detail::fail(call::call_hipPointerGetAttributes, result, std::source_location::current());

@@ -169,11 +169,13 @@ void report(checker& state, violation const& access, ucontext_t& context) {
   state.pages.close();
 }
 
-// Returns true if functions of the C library may read the address although they look for a byte
-// elsewhere: they read whole blocks, also from before the beginning of a string.
-bool is_block_read(address_range bytes, std::uintptr_t address, std::uintptr_t instruction) {
+// Returns true if functions of the C library may read the address although they look for a byte of
+// other memory that follows: they read whole blocks, also from before the beginning of a string.
+bool is_block_read(work_record::use const& use, std::uintptr_t address,
+                   std::uintptr_t instruction) {
   constexpr std::size_t block = 64;
-  if (address % 16 != 0 || bytes.end - address >= block) return false;
+  if (use.memory.ends_allocation || address % 16 != 0 || use.bytes.end - address >= block)
+    return false;
   base::mapping_reader maps;
   for (base::mapping found; maps.next(found);) {
     if (instruction < found.begin || instruction >= found.end) continue;
@@ -208,7 +210,7 @@ bool find_violation(checker const& state, violation& access, std::uintptr_t inst
       auto const offset = static_cast<std::ptrdiff_t>(
           access.address - reinterpret_cast<std::uintptr_t>(use.memory.data));
       if (!is_in_runs(use.memory, offset)) continue;
-      if (!is_write && is_block_read(use.bytes, access.address, instruction)) continue;
+      if (!is_write && is_block_read(use, access.address, instruction)) continue;
       access.is_write = is_write;
       access.work = work;
       access.use = i;

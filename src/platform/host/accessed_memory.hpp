@@ -22,6 +22,7 @@ struct accessed_memory {
   std::array<axis, 16> axes{};  // the first `rank` are set; the outermost comes first
   bool is_written = false;
   bool is_device = false;  // device memory, at its device addresses
+  bool ends_allocation = false;  // of hipHostMalloc or hipMallocManaged: see located_memory
 };
 
 /// Returns the range from the first to the last byte of the memory.

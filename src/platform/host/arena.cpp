@@ -10,6 +10,7 @@
 #include <iterator>
 #include <new>
 #include <optional>
+#include <utility>
 
 #include "base/no_destructor.hpp"
 #include "base/round_up.hpp"
@@ -105,6 +106,17 @@ void* arena::allocate(std::size_t bytes, bool is_from_pool) {
   return gap;
 }
 
+bool arena::begin_free(void* data) noexcept {
+  std::lock_guard const lock(mutex_);
+  auto const found = allocations_.find(static_cast<std::byte*>(data));
+  return found != allocations_.end() && !std::exchange(found->second.is_being_freed, true);
+}
+
+void arena::restore(void* data) noexcept {
+  std::lock_guard const lock(mutex_);
+  allocations_.find(static_cast<std::byte*>(data))->second.is_being_freed = false;
+}
+
 bool arena::free(void* data) {
   std::lock_guard const lock(mutex_);
   auto const found = allocations_.find(static_cast<std::byte*>(data));
@@ -158,7 +170,7 @@ std::optional<allocation> arena::find(void const* address) const {
   auto next = allocations_.upper_bound(byte);
   if (next == allocations_.begin()) return std::nullopt;
   auto const& [begin, allocated] = *--next;
-  if (byte >= begin + allocated.bytes) return std::nullopt;
+  if (byte >= begin + allocated.bytes || allocated.is_being_freed) return std::nullopt;
   return allocation{begin, allocated.bytes, allocated.number, allocated.is_from_pool, false};
 }
 

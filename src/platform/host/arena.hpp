@@ -56,6 +56,11 @@ class arena {
   /// Returns device memory, or null if no gap is large enough. Fills the memory with `fresh_poison`
   /// if ROCARRAY_HOST_POISON is set. `is_from_pool` memory cannot be shared.
   void* allocate(std::size_t bytes, bool is_from_pool = false);
+  /// Makes find() forget the allocation that begins at `data`, which is about to be freed: no later
+  /// call may use it or free it. Returns false if there is none, or it is so already. `free` then
+  /// frees it, or restore() undoes the call.
+  bool begin_free(void* data) noexcept;
+  void restore(void* data) noexcept;
   /// Frees an allocation. Returns false if none begins at `data`. Fills the memory with
   /// `freed_poison` if ROCARRAY_HOST_POISON is set.
   bool free(void* data);
@@ -63,7 +68,7 @@ class arena {
   /// Returns true if the address is in this device's range, allocated or not, or in an opened
   /// allocation. Takes no lock.
   bool contains(void const* address) const noexcept;
-  /// Returns the allocation that contains the address, if any.
+  /// Returns the allocation that contains the address, if any. Not one that is about to be freed.
   std::optional<allocation> find(void const* address) const;
 
   /// Makes the pages of the allocation that contains `data` accessible to other processes. Without
@@ -97,6 +102,7 @@ class arena {
     std::size_t bytes;  // as requested
     std::uint64_t number;
     bool is_from_pool;
+    bool is_being_freed = false;  // see begin_free
   };
   /// An opened allocation of another process. A slot of opened_ is free while `begin` is 0. The
   /// addresses are atomic for `contains`; the mutex guards the other members.

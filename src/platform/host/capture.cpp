@@ -149,6 +149,7 @@ bool stream_captures::add(void const* key, char const* kind, std::function<void(
   participant& stream = found->second;
   if (stream.capture->is_invalid) throw capture_error{hipErrorStreamCaptureInvalidated};
   auto& nodes = stream.capture->graph->nodes;
+  stream.last.reserve(1);  // nothing below throws after the node was added
   nodes.push_back({kind, std::move(work), stream.last});
   stream.last.assign(1, nodes.size() - 1);
   return true;
@@ -182,12 +183,10 @@ std::shared_ptr<captured_point const> stream_captures::point(void const* key) {
 void stream_captures::join(captured_stream const& stream, captured_point const& awaited) {
   std::lock_guard const lock(mutex_);
   if (awaited.capture->is_invalid) throw capture_error{captured_event};
-  auto found = streams_.find(stream.key);
-  if (found == streams_.end()) {
-    found = streams_.emplace(stream.key, participant{stream, awaited.capture, {}}).first;
-    active_.store(static_cast<unsigned>(streams_.size()));
-  }
-  participant& joined = found->second;
+  auto const found = streams_.find(stream.key);
+  // If memory is exhausted, the stream is left as it was.
+  participant joined =
+      found == streams_.end() ? participant{stream, awaited.capture, {}} : found->second;
   if (joined.capture != awaited.capture) {
     joined.capture->is_invalid = true;
     awaited.capture->fail(hipErrorStreamCaptureMerge);
@@ -197,6 +196,21 @@ void stream_captures::join(captured_stream const& stream, captured_point const& 
       joined.last.push_back(node);
     }
   }
+  streams_.insert_or_assign(stream.key, std::move(joined));
+  active_.store(static_cast<unsigned>(streams_.size()));
+}
+
+void stream_captures::forget(void const* key) noexcept {
+  if (!is_any_active()) return;
+  std::lock_guard const lock(mutex_);
+  auto const found = streams_.find(key);
+  if (found == streams_.end()) return;
+  auto const capture = found->second.capture;
+  capture->is_invalid = true;
+  std::erase_if(streams_, [&](auto const& entry) {
+    return entry.first == key || (capture->origin == key && entry.second.capture == capture);
+  });
+  active_.store(static_cast<unsigned>(streams_.size()));
 }
 
 void stream_captures::refuse(void const* key, hipError_t code) {

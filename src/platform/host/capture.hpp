@@ -100,6 +100,9 @@ class stream_captures {
   /// Makes a stream wait for a position: it joins that capture. Throws capture_error if the capture
   /// has ended, or the stream belongs to another one.
   void join(captured_stream const& stream, captured_point const& awaited);
+  /// To be called when a stream is destroyed: another one may get its key. If it is captured, it
+  /// leaves the capture, which becomes invalid. If the capture began with it, the capture ends.
+  void forget(void const* key) noexcept;
 
   // The following throw capture_error, after invalidating the capture.
 

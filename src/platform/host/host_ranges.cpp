@@ -13,6 +13,7 @@
 #include "base/round_up.hpp"
 #include "platform/host/access_checker.hpp"
 #include "platform/host/api_call.hpp"
+#include "platform/host/current_device.hpp"
 #include "platform/host/page_size.hpp"
 #include "platform/host/settings.hpp"
 
@@ -146,7 +147,8 @@ hipError_t host_ranges::add_allocated(void** data, std::size_t bytes, unsigned f
   std::lock_guard const lock(mutex_);
   // Replaces the registration of memory that the program freed without deregistering it.
   try {
-    ranges_.insert_or_assign(first, host_range{first, bytes, flags, false, first, 1, managed});
+    ranges_.insert_or_assign(
+        first, host_range{first, bytes, flags, false, first, 1, managed, current_device()});
   } catch (std::bad_alloc const&) {
     ::operator delete(memory, page);
     return hipErrorOutOfMemory;
@@ -214,8 +216,14 @@ hipError_t host_ranges::add(void* data, std::size_t bytes, unsigned flags) {
         break;
     }
   }
-  ranges_.insert_or_assign(
-      first, host_range{first, bytes, flags, true, map_device_address(first, bytes), 1, false});
+  host_range const added{first, bytes, flags,           true, map_device_address(first, bytes),
+                         1,     false, current_device()};
+  try {
+    ranges_.insert_or_assign(first, added);
+  } catch (...) {
+    unmap_device_address(added);
+    throw;
+  }
   return hipSuccess;
 }
 

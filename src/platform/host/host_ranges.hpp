@@ -22,6 +22,7 @@ struct host_range {
   std::byte* device;        // address of the range on the devices
   unsigned pins;            // number of registrations; more than 1 only under the rules of old ROCm
   bool managed;             // allocated as managed memory
+  int ordinal;              // the current device of the allocation or registration
   bool is_exposed = false;  // the program has asked for the device address, which differs
 };
 

@@ -25,7 +25,8 @@ located_memory locate(std::byte* data, std::size_t bytes) {
   }
   if (host_ranges::instance().straddles(data, bytes)) return {};
   if (!range) return {data, memory_kind::pageable};
-  return {data, range->managed ? memory_kind::managed : memory_kind::pinned};
+  return {data, range->managed ? memory_kind::managed : memory_kind::pinned,
+          !range->registered && data + bytes == range->data + range->bytes};
 }
 
 }  // namespace roc::host_hip

@@ -21,6 +21,9 @@ struct located_memory {
   // host address of registered memory. Null if the pointer is invalid.
   std::byte* data = nullptr;
   memory_kind kind = memory_kind::pageable;
+  // The range ends where an allocation of hipHostMalloc or hipMallocManaged ends. With the access
+  // checker on, no other memory follows on its last page.
+  bool ends_allocation = false;
 
   // Pinned, registered and managed memory is on both sides.
   bool on_device() const { return kind != memory_kind::pageable; }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "platform/host/scheduler.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -33,12 +35,19 @@ void sleep_before_polling(std::unique_lock<std::mutex>& lock) {
   lock.lock();
 }
 
+pid_t process_of_exit_handler = 0;
+
 // The exit handler of the modes in which work stays pending until a call waits for it. Does nothing
 // if an operation itself calls exit().
 void run_pending_work() {
-  if (is_running_operation) return;
+  if (is_running_operation || ::getpid() != process_of_exit_handler) return;
   note_exit();
-  scheduler::instance().wait_for_device(scheduler::all_devices);
+  scheduler::instance().run_pending();
+}
+
+bool register_exit_handler() {
+  process_of_exit_handler = ::getpid();
+  return std::atexit(run_pending_work) == 0;
 }
 
 }  // namespace
@@ -53,7 +62,7 @@ void* next_handle() {
 scheduler& scheduler::instance() {
   static base::no_destructor<scheduler> instance;
   [[maybe_unused]] static bool const has_exit_handler =
-      host_settings().mode != run_mode::threaded && std::atexit(run_pending_work) == 0;
+      host_settings().mode != run_mode::threaded && register_exit_handler();
   return *instance;
 }
 
@@ -92,6 +101,7 @@ bool scheduler::destroy_stream(hipStream_t stream) noexcept {
   stream_object& destroyed = *node.mapped();
   // The stream's thread shares the object, and ends when the queue is empty.
   destroyed.is_destroyed = true;
+  stream_captures::instance().forget(&destroyed);
   if (destroyed.last != nullptr && destroyed.last->state_ != operation::state::done) {
     destroyed_streams_.insert(std::move(node));
   }
@@ -253,6 +263,13 @@ std::condition_variable& scheduler::condition_of(void const* awaited) noexcept {
   return conditions_[reinterpret_cast<std::uintptr_t>(awaited) / 16 % conditions_.size()];
 }
 
+operation_ptr scheduler::first_pending_locked(operation const& dependent) noexcept {
+  auto const pending =
+      std::find_if(dependent.dependencies_.begin(), dependent.dependencies_.end(),
+                   [](auto const& previous) { return previous->state_ != operation::state::done; });
+  return pending == dependent.dependencies_.end() ? nullptr : *pending;
+}
+
 operation_ptr scheduler::find_runnable_locked(operation_ptr const& wanted,
                                               std::vector<operation_ptr>& path) noexcept {
   operation_ptr candidate = wanted;
@@ -261,31 +278,52 @@ operation_ptr scheduler::find_runnable_locked(operation_ptr const& wanted,
     path.pop_back();
   }
   for (;;) {
-    auto const pending = std::find_if(
-        candidate->dependencies_.begin(), candidate->dependencies_.end(),
-        [](auto const& previous) { return previous->state_ != operation::state::done; });
-    if (pending == candidate->dependencies_.end()) return candidate;
+    operation_ptr const pending = first_pending_locked(*candidate);
+    if (pending == nullptr) return candidate;
     try {
       path.push_back(candidate);
     } catch (std::bad_alloc const&) {
       path.clear();
     }
-    candidate = *pending;
+    candidate = pending;
   }
 }
 
-operation_ptr scheduler::find_progress_locked(operation_ptr const& next,
-                                              std::size_t depth) noexcept {
+operation_ptr scheduler::find_progress_locked(operation_ptr const& next) noexcept {
   if (next->state_ != operation::state::pending) return nullptr;
-  if (!next->awaited_ || next->awaited_->is_met()) return next;
-  // The operation that leads to a write may wait for another value.
-  if (depth == writes_.size()) return nullptr;
+  ++search_;
+  if (operation_ptr ready = find_ready_locked(next)) return ready;
+  // Work of other streams would run by itself on a device.
+  if (next->awaited_->writer >= 0) return nullptr;
+  auto const find_in = [this](stream_object const* stream) {
+    return stream == nullptr || stream->last == nullptr ? nullptr : find_ready_locked(stream->last);
+  };
+  for (auto const& stream : default_streams_) {
+    if (operation_ptr ready = find_in(stream.get())) return ready;
+  }
+  for (stream_map const* streams : {&streams_, &destroyed_streams_}) {
+    for (auto const& [handle, stream] : *streams) {
+      if (operation_ptr ready = find_in(stream.get())) return ready;
+    }
+  }
+  return nullptr;
+}
+
+operation_ptr scheduler::find_ready_locked(operation_ptr const& wanted) noexcept {
+  operation_ptr candidate = wanted;
+  for (;;) {
+    if (std::exchange(candidate->visited_, search_) == search_) return nullptr;
+    operation_ptr pending = first_pending_locked(*candidate);
+    if (pending == nullptr) break;
+    candidate = std::move(pending);
+  }
+  if (candidate->state_ != operation::state::pending) return nullptr;
+  if (!candidate->awaited_ || candidate->awaited_->is_met()) return candidate;
   for (operation_ptr const& write : writes_) {
     bool const is_pending = write->state_ == operation::state::pending;
-    if (!is_pending || write->written_ != next->awaited_->address) continue;
-    std::vector<operation_ptr> path;
-    operation_ptr const first = find_runnable_locked(write, path);
-    if (operation_ptr found = find_progress_locked(first, depth + 1)) return found;
+    if (!is_pending || write->written_ != candidate->awaited_->address) continue;
+    // The operation that leads to the write may wait for another value.
+    if (operation_ptr ready = find_ready_locked(write)) return ready;
   }
   return nullptr;
 }
@@ -330,12 +368,13 @@ void scheduler::wait(operation_ptr const& awaited) {
   wait_locked(awaited, lock);
 }
 
-void scheduler::wait_locked(operation_ptr const& awaited, unique_lock& lock) {
+void scheduler::wait_locked(operation_ptr const& awaited, unique_lock& lock,
+                            bool waits_for_values) {
   if (awaited == nullptr) return;
   if (host_settings().mode == run_mode::threaded) {
     wait_until_done(*awaited, lock);
   } else {
-    run_with_dependencies(awaited, lock);
+    run_with_dependencies(awaited, lock, waits_for_values);
   }
 }
 
@@ -344,12 +383,10 @@ bool scheduler::query(operation_ptr const& queried) {
   unique_lock lock(mutex_);
   if (queried->state_ == operation::state::done) return true;
   if (host_settings().mode != run_mode::threaded) {
+    accessible_scope const memory;  // also for the numbers that operations wait for
     std::vector<operation_ptr> path;
     operation_ptr const next = find_runnable_locked(queried, path);
-    if (operation_ptr const ready = find_progress_locked(next)) {
-      accessible_scope const memory;
-      run(*ready, lock);
-    }
+    if (operation_ptr const ready = find_progress_locked(next)) run(*ready, lock);
   }
   return false;
 }
@@ -389,14 +426,14 @@ std::vector<operation_ptr> scheduler::awaited_operations(
 }
 
 template <class F>
-void scheduler::wait_for_streams(F is_awaited) {
+void scheduler::wait_for_streams(F is_awaited, bool waits_for_values) {
   // Streams that are created meanwhile have later handles.
   auto const end = static_cast<hipStream_t>(next_handle());
   unique_lock lock(mutex_);
   auto const wait_for_last = [&](std::shared_ptr<stream_object> const stream) {
     if (stream == nullptr || !is_awaited(*stream)) return;
     operation_ptr const last = stream->last;
-    wait_locked(last, lock);
+    wait_locked(last, lock, waits_for_values);
   };
   for (std::size_t i = 0; i < default_streams_.size(); ++i) wait_for_last(default_streams_[i]);
   // The maps may change while a wait has released the lock.
@@ -427,6 +464,10 @@ void scheduler::wait_for_device(int device) {
   wait_for_streams([=](stream_object const& stream) {
     return device == all_devices || stream.device == device;
   });
+}
+
+void scheduler::run_pending() {
+  wait_for_streams([](stream_object const&) { return true; }, false);
 }
 
 }  // namespace roc::host_hip

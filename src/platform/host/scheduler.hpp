@@ -9,7 +9,8 @@
 //
 // An operation may also wait for a value in memory. In mode `inline`, if the value is not there
 // yet, the operation and those that depend on it stay pending until a call waits for them, as in
-// mode `deferred`. There the thread that waits runs pending writes of the value.
+// mode `deferred`. The thread that waits then runs pending writes of the value; if there are none,
+// it runs pending work of any stream, which may write it.
 #pragma once
 
 #include <array>
@@ -56,6 +57,7 @@ class operation {
   std::vector<std::shared_ptr<operation>> dependencies_;
   std::optional<awaited_value> awaited_;    // must be met before the operation runs
   std::uint64_t const* written_ = nullptr;  // the number that `work_` writes, if any
+  std::uint64_t visited_ = 0;               // the last search that came here: see find_ready_locked
   state state_ = state::pending;
 };
 
@@ -95,8 +97,9 @@ class scheduler {
  public:
   static constexpr int all_devices = -1;
 
-  /// Never destroyed. In mode deferred the first call registers an exit handler that runs all
-  /// pending work.
+  /// Never destroyed. In the modes deferred and inline the first call registers an exit handler
+  /// that calls run_pending. The handler does nothing in a process that fork() creates later: its
+  /// pending work is a copy of the parent's, which still runs there.
   static scheduler& instance();
 
   /// Creates a stream and returns its handle. The arguments must be valid.
@@ -131,8 +134,8 @@ class scheduler {
   void wait(operation_ptr const& awaited);
   /// Returns true if the operation is done; null counts as done. Does not block on other threads.
   /// In the modes deferred and inline a call that returns false runs one pending dependency or the
-  /// operation itself, unless another thread is running it or a value is awaited, so that polling
-  /// ends.
+  /// operation itself, unless another thread is running it, so that polling ends. If a value is
+  /// awaited, it runs an operation that may lead to the value.
   bool query(operation_ptr const& queried);
 
   /// Returns true if an operation of the stream, such as a recorded event, is not done. Runs
@@ -149,6 +152,9 @@ class scheduler {
   /// Blocks until all work of a device is done, including that of destroyed streams. `all_devices`
   /// waits for every device. Needs no memory.
   void wait_for_device(int device);
+  /// Runs the pending work of all streams, in the modes deferred and inline. Leaves the work that
+  /// waits for a value that no other work has written. Needs no memory.
+  void run_pending();
 
  private:
   using unique_lock = std::unique_lock<std::mutex>;
@@ -161,13 +167,13 @@ class scheduler {
   /// Returns the calling thread's own stream on a device, and creates it at the first call. Returns
   /// the legacy default stream if the thread's streams have been destroyed at its end.
   std::shared_ptr<stream_object> per_thread_stream(int device);
-  /// Blocks until the operation is done, as wait does. The caller holds the lock, which is released
-  /// meanwhile.
-  void wait_locked(operation_ptr const& awaited, unique_lock& lock);
-  /// Blocks until the last operation is done of each stream that exists at the call and for which
-  /// `is_awaited(stream)` returns true.
+  /// Blocks until the operation is done, as wait does. `waits_for_values`: see
+  /// run_with_dependencies. The caller holds the lock, which is released meanwhile.
+  void wait_locked(operation_ptr const& awaited, unique_lock& lock, bool waits_for_values = true);
+  /// Blocks, as wait_locked does, until the last operation is done of each stream that exists at
+  /// the call and for which `is_awaited(stream)` returns true.
   template <class F>
-  void wait_for_streams(F is_awaited);
+  void wait_for_streams(F is_awaited, bool waits_for_values = true);
   /// Appends the pending operations that the next operation of `stream` must run after: the
   /// stream's last one, and those of the legacy default stream's rule. The caller holds the lock.
   void add_dependencies_locked(stream_object& stream, std::vector<operation_ptr>& dependencies);
@@ -186,6 +192,8 @@ class scheduler {
   void wait_until_done(operation const& awaited, unique_lock& lock);
   /// Returns where threads wait for an operation or a stream. Others may use the same one.
   std::condition_variable& condition_of(void const* awaited) noexcept;
+  /// Returns the first dependency that is not done, or null. The caller holds the lock.
+  static operation_ptr first_pending_locked(operation const& dependent) noexcept;
   /// Returns a direct or indirect dependency of `wanted`, or `wanted` itself, that has no pending
   /// dependency. `path` is the chain of operations that lead to it: empty at the first call, and
   /// passed again to continue the search. Without memory for the path, each search begins at
@@ -193,12 +201,17 @@ class scheduler {
   operation_ptr find_runnable_locked(operation_ptr const& wanted,
                                      std::vector<operation_ptr>& path) noexcept;
   /// Returns `next`, which has no pending dependency, if it can run now. If it waits for a value,
-  /// returns an operation that leads to a write of the value and can run. Returns null if there is
-  /// none. The caller holds the lock.
-  operation_ptr find_progress_locked(operation_ptr const& next, std::size_t depth = 0) noexcept;
+  /// returns an operation that leads to a write of the value and can run. If there is none, and no
+  /// other process writes the value, returns one of any stream: a host function, copy or kernel
+  /// may write it too. Returns null if nothing can run. The caller holds the lock.
+  operation_ptr find_progress_locked(operation_ptr const& next) noexcept;
+  /// Returns an operation that can run and leads to `wanted`: `wanted` itself, a dependency, or one
+  /// that leads to a write of a value that they wait for. Returns null if there is none, or if the
+  /// search with the number search_ has already visited `wanted`. The caller holds the lock.
+  operation_ptr find_ready_locked(operation_ptr const& wanted) noexcept;
   /// Runs `wanted` and its dependencies, and waits for those that other threads run. Runs nothing
-  /// else, except writes of values that they wait for. If a value is awaited that no pending
-  /// operation writes, blocks until it is there, or returns if `waits_for_values` is false. The
+  /// else, except operations that may write values that they wait for. If a value is awaited and
+  /// nothing can run, blocks until it is there, or returns if `waits_for_values` is false. The
   /// caller holds the lock, which is released meanwhile.
   void run_with_dependencies(operation_ptr const& wanted, unique_lock& lock,
                              bool waits_for_values = true) noexcept;
@@ -212,6 +225,7 @@ class scheduler {
   stream_map destroyed_streams_;  // those that had pending work when they were destroyed
   std::vector<std::shared_ptr<stream_object>> default_streams_;  // by device; null until first used
   std::list<operation_ptr> writes_;  // of values; not all are pending; empty in mode threaded
+  std::uint64_t search_ = 0;         // number of the last search: see find_ready_locked
 };
 
 }  // namespace roc::host_hip

@@ -61,9 +61,12 @@ class shared_event_file {
     static std::mutex mutex;
     std::lock_guard const lock(mutex);
     if (*instance == nullptr) {
-      int const file = memfd_create("rocarray events", MFD_CLOEXEC);
-      if (file < 0 || ftruncate(file, static_cast<off_t>(file_bytes)) != 0) throw std::bad_alloc();
-      *instance = std::make_shared<shared_event_file>(this_process(), file, file);
+      file_descriptor file(memfd_create("rocarray events", MFD_CLOEXEC));
+      if (file.get() < 0 || ftruncate(file.get(), static_cast<off_t>(file_bytes)) != 0) {
+        throw std::bad_alloc();
+      }
+      *instance = std::make_shared<shared_event_file>(this_process(), file.get(), file.get());
+      file.release();  // stays open: other processes open it by its number
     }
     return *instance;
   }

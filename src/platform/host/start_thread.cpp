@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/without_signals.hpp"
 #include "platform/host/api_call.hpp"
 #include "platform/host/kernel_symbols.hpp"
 
@@ -56,6 +57,7 @@ void start_thread(std::function<void()> body) {
     return nullptr;
   };
   pthread_t thread;
+  base::without_signals const mask;
   if (int const error = ::pthread_create(&thread, attributes.get(), run, owner.get()); error != 0) {
     thread_attributes::fail(error);
   }

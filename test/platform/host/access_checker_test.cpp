@@ -14,6 +14,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <memory>
 #include <mutex>
@@ -23,6 +24,7 @@
 #include <thread>
 #include <vector>
 
+#include <roc/memcpy.hpp>
 #include <roc/roc.hpp>
 
 #include "platform/host/support.hpp"
@@ -158,6 +160,110 @@ TEST_F(HostCheckDeathTest, CallOfHipNamesTheLineThatMadeIt) {
               report(enqueued + 1, "reads memory of a pending copy: byte 3 of 64 .* destination",
                      enqueued) +
                   summary);
+}
+
+// A pointer, so that the compiler calls the function of the C library.
+void* (*volatile copy_bytes)(void*, void const*, std::size_t) = std::memcpy;
+
+TEST_F(HostCheckDeathTest, ReadOfSmallPinnedDestinationByTheCLibraryIsReported) {
+  unsigned const enqueued = __LINE__ + 7;
+  auto const program = [] {
+    void* pinned = nullptr;
+    void* d = nullptr;
+    char result[8];
+    ok(hipHostMalloc(&pinned, 8, 0));
+    ok(hipMalloc(&d, 8));
+    ok(hipMemcpyAsync(pinned, d, 8, hipMemcpyDefault, nullptr));
+    copy_bytes(result, pinned, 8);
+    ok(hipDeviceSynchronize());
+    return 0;
+  };
+  EXPECT_EXIT(
+      std::exit(program()), has_report,
+      report(enqueued + 1, "reads memory of a pending copy: byte 0 of 8", enqueued) + summary);
+}
+
+// Functions for strings read blocks that begin before the string.
+TEST_F(HostCheckDeathTest, StringAfterADestinationOfThePinnedAllocationMayBeRead) {
+  auto const program = [] {
+    void* pinned = nullptr;
+    void* d = nullptr;
+    ok(hipHostMalloc(&pinned, 64, 0));
+    ok(hipMalloc(&d, 40));
+    char* const text = static_cast<char*>(pinned) + 40;
+    std::strcpy(text, "a string");
+    ok(hipMemcpyAsync(pinned, d, 40, hipMemcpyDefault, nullptr));
+    std::size_t (*volatile length_of)(char const*) = std::strlen;
+    std::size_t const length = length_of(text);
+    ok(hipDeviceSynchronize());
+    return length == 8 ? 0 : 1;
+  };
+  EXPECT_EXIT(std::exit(program()), has_none, "^$");
+}
+
+TEST_F(HostCheckDeathTest, CapturedLaunchOfAGraphIsNoPendingWork) {
+  unsigned const enqueued = __LINE__ + 23;
+  auto const program = [] {
+    hipStream_t const stream = make_stream(hipStreamNonBlocking);
+    void* pinned = nullptr;
+    void* d = nullptr;
+    ok(hipHostMalloc(&pinned, 8192, 0));
+    ok(hipMalloc(&d, 8192));
+    auto const* const bytes = static_cast<char*>(pinned);
+    hipGraph_t graph = nullptr;
+    hipGraphExec_t inner = nullptr;
+    hipGraphExec_t outer = nullptr;
+    ok(hipStreamBeginCapture(stream, hipStreamCaptureModeRelaxed));
+    ok(hipMemcpyAsync(pinned, d, 8192, hipMemcpyDefault, stream));
+    ok(hipStreamEndCapture(stream, &graph));
+    ok(hipGraphInstantiateWithFlags(&inner, graph, 0));
+    ok(hipStreamBeginCapture(stream, hipStreamCaptureModeRelaxed));
+    ok(hipGraphLaunch(inner, stream));
+    ok(hipStreamEndCapture(stream, &graph));
+    ok(hipGraphInstantiateWithFlags(&outer, graph, 0));
+    static_cast<void>(read(bytes[5]));
+    ok(hipGraphLaunch(outer, stream));
+    ok(hipStreamSynchronize(stream));
+    static_cast<void>(read(bytes[6]));
+    ok(hipGraphLaunch(outer, stream));
+    static_cast<void>(read(bytes[7]));
+    ok(hipStreamSynchronize(stream));
+    return 0;
+  };
+  EXPECT_EXIT(
+      std::exit(program()), has_report,
+      report(enqueued + 1, "reads memory of a pending copy: byte 7 of 8192", enqueued) + summary);
+}
+
+TEST_F(HostCheckDeathTest, QueryMayReadAnAwaitedNumberThatPendingWorkWrites) {
+  auto const program = [] {
+    hipStream_t const waiting = make_stream(hipStreamNonBlocking);
+    hipStream_t const writing = make_stream(hipStreamNonBlocking);
+    void* number = nullptr;
+    ok(hipHostMalloc(&number, 64, 0));
+    std::memset(number, 0, 64);
+    ok(hipStreamWaitValue64(waiting, number, 0x0101010101010101, hipStreamWaitValueEq));
+    ok(hipMemsetAsync(number, 1, 64, writing));
+    static_cast<void>(hipStreamQuery(waiting));
+    ok(hipStreamSynchronize(writing));
+    ok(hipStreamSynchronize(waiting));
+    return 0;
+  };
+  EXPECT_EXIT(std::exit(program()), has_none, "^$");
+}
+
+// Under the rules of ROCm 5, HIP knows nothing of ordinary memory either.
+TEST_F(HostCheckDeathTest, OrdinaryMemoryOfAPendingCopyIsNotTakenForFreedMemory) {
+  auto const program = [] {
+    pending_download const p;
+    std::vector<float> h(count);
+    for (int i = 0; i != 2; ++i) roc::memcpy(h.data(), p.device.data(), 4 * count, p.stream);
+    p.stream.synchronize();
+    return 0;
+  };
+  setenv("ROCARRAY_HOST_EMULATE", "rocm5", 1);
+  EXPECT_EXIT(std::exit(program()), has_none, "^$");
+  unsetenv("ROCARRAY_HOST_EMULATE");
 }
 
 TEST_F(HostCheckDeathTest, ReadDuringPendingBatchIsReported) {

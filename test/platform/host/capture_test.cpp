@@ -252,6 +252,27 @@ TEST(HostCapture, CapturesDoNotMerge) {
   expect_end_of_invalid(second);
 }
 
+// Another stream may have the same address later.
+TEST(HostCapture, StreamOfAThreadLeavesItsCaptureWhenTheThreadEnds) {
+  auto const joined = make_non_blocking();
+  auto const event = make_event();
+  auto const stream = make_non_blocking();
+  void* data = nullptr;
+  std::thread([&] {
+    begin(hipStreamPerThread, hipStreamCaptureModeGlobal);
+    ok(hipEventRecord(event, hipStreamPerThread));
+    ok(hipStreamWaitEvent(joined, event, 0));
+  }).join();
+  expect_status(hipStreamCaptureStatusNone, joined);
+  ok(hipMalloc(&data, 64));  // no capture is left that does not allow it
+  ok(hipFree(data));
+  begin(stream);
+  ok(hipEventRecord(event, stream));
+  std::thread([&] { ok(hipStreamWaitEvent(hipStreamPerThread, event, 0)); }).join();
+  expect_status(hipStreamCaptureStatusInvalidated, stream);
+  expect_end_of_invalid(stream);
+}
+
 TEST(HostGraphUpdate, ReplacesWorkOfTheSameKinds) {
   auto const stream = make_stream();
   counter first;

@@ -99,6 +99,30 @@ TEST(HostDeviceMemory, FreeRejectsPointersThatAreNotAllocations) {
   expect(hipErrorInvalidValue, hipFree(data));
 }
 
+TEST(HostDeviceMemory, IsInvalidAfterTheCallThatFreesItInStreamOrder) {
+  gate blocked;
+  auto const stream = make_stream(hipStreamNonBlocking);
+  void* data = nullptr;
+  hipPointerAttribute_t attributes{};
+  ok(hipMallocAsync(&data, 1000, stream));
+  blocked.close(stream);
+  ok(hipMemsetAsync(data, 1, 1000, stream));
+  ok(hipFreeAsync(data, stream));
+  expect(hipErrorInvalidValue, hipFreeAsync(data, stream));
+  expect(hipErrorInvalidValue, hipFree(data));
+  expect(hipErrorInvalidValue, hipMemsetAsync(data, 2, 1000, stream));
+  expect(hipErrorInvalidValue, hipPointerGetAttributes(&attributes, data));
+  blocked.open();
+  ok(hipStreamSynchronize(stream));
+  // The memory that is allocated next at the address is not freed by one of the calls above.
+  char* const next = allocate(1000);
+  EXPECT_EQ(data, next);
+  ok(hipStreamSynchronize(stream));
+  ok(hipMemsetAsync(next, 3, 1000, stream));
+  ok(hipStreamDestroy(stream));
+  ok(hipFree(next));
+}
+
 TEST(HostDeviceMemory, IsPoisonedWhenAllocatedAndFreed) {
   if (setting("ROCARRAY_HOST_POISON") != "on") GTEST_SKIP() << "needs ROCARRAY_HOST_POISON=on";
   unsigned char back[512] = {};

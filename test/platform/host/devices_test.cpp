@@ -122,4 +122,21 @@ TEST_F(HostDevices, EventsAreRecordedOnTheirOwnDeviceAndAwaitedOnAll) {
   ok(hipEventDestroy(event));
 }
 
+TEST_F(HostDevices, HostMemoryNamesTheDeviceOfItsAllocation) {
+  void* pinned = nullptr;
+  static char registered[4096];
+  hipPointerAttribute_t attributes{};
+  ok(hipSetDevice(2));
+  ok(hipHostMalloc(&pinned, 64, 0));
+  ok(hipSetDevice(1));
+  ok(hipHostRegister(registered, sizeof registered, 0));
+  ok(hipSetDevice(0));
+  ok(hipPointerGetAttributes(&attributes, pinned));
+  EXPECT_EQ(2, attributes.device);
+  ok(hipPointerGetAttributes(&attributes, registered));
+  EXPECT_EQ(1, attributes.device);
+  ok(hipHostUnregister(registered));
+  ok(hipHostFree(pinned));
+}
+
 }  // namespace

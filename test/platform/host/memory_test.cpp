@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <new>
 
 #include <roc/error.hpp>
@@ -41,6 +44,89 @@ TEST(HostMemoryExhausted, WaitsNeedNoMemory) {
   ok(hipEventDestroy(event));
   ok(hipStreamDestroy(first));
   ok(hipStreamDestroy(second));
+}
+
+// Calls call(), whose n-th allocation fails in the n-th round, until it succeeds. Calls
+// check(result) after each round.
+template <class Call, class Check>
+void fail_until_success(Call call, Check check) {
+  for (long nth = 1;; ++nth) {
+    fail_new_of_all_threads(nth);
+    hipError_t const result = call();
+    bool const has_failed = has_new_failed();
+    stop_failing_new();
+    check(result);
+    if (!has_failed) return ok(result);
+  }
+}
+
+TEST(HostMemoryExhausted, CallThatFailsAddsNothingToACapture) {
+  auto const stream = make_stream();
+  char* data = nullptr;
+  ok(hipHostMalloc(reinterpret_cast<void**>(&data), 1, 0));
+  auto const begin = [&] {
+    *data = 0;
+    ok(hipStreamBeginCapture(stream, hipStreamCaptureModeRelaxed));
+  };
+  begin();
+  fail_until_success([&] { return hipMemsetAsync(data, 1, 1, stream); },
+                     [&](hipError_t result) {
+                       hipGraph_t graph = nullptr;
+                       hipGraphExec_t executable = nullptr;
+                       ok(hipStreamEndCapture(stream, &graph));
+                       ok(hipGraphInstantiateWithFlags(&executable, graph, 0));
+                       ok(hipGraphLaunch(executable, stream));
+                       ok(hipStreamSynchronize(stream));
+                       EXPECT_EQ(result == hipSuccess, *data == 1);
+                       begin();
+                     });
+}
+
+TEST(HostMemoryExhausted, WaitThatFailsLetsNoStreamJoinACapture) {
+  auto const stream = make_stream();
+  auto const joined = make_stream();
+  auto const event = make_event();
+  ok(hipStreamBeginCapture(stream, hipStreamCaptureModeRelaxed));
+  ok(hipLaunchHostFunc(stream, [](void*) {}, nullptr));
+  ok(hipEventRecord(event, stream));
+  fail_until_success([&] { return hipStreamWaitEvent(joined, event, 0); },
+                     [&](hipError_t result) {
+                       auto status = hipStreamCaptureStatusNone;
+                       ok(hipStreamIsCapturing(joined, &status));
+                       EXPECT_EQ(result == hipSuccess, status == hipStreamCaptureStatusActive);
+                     });
+}
+
+// A device address is a mapping under the rules of ROCm.
+TEST(HostMemoryExhausted, RegistrationThatFailsLeavesNoMapping) {
+  alignas(4096) static char memory[1 << 20];
+  auto const mapped_pages = [] {
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    return pages;
+  };
+  ok(hipHostRegister(memory, sizeof memory, 0));
+  ok(hipHostUnregister(memory));
+  std::size_t const before = mapped_pages();
+  for (int i = 0; i != 64; ++i) {
+    fail_new_of_all_threads(1, true);
+    hipError_t const result = hipHostRegister(memory, sizeof memory, 0);
+    stop_failing_new();
+    expect(hipErrorOutOfMemory, result);
+  }
+  EXPECT_LT(mapped_pages(), before + 64 * sizeof memory / 4096);
+}
+
+TEST(HostMemoryExhausted, EventThatCannotBeCreatedLeavesNoFile) {
+  auto const count_files = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+  };
+  auto const before = count_files();
+  hipEvent_t event = nullptr;
+  fail_until_success(
+      [&] { return hipEventCreateWithFlags(&event, hipEventInterprocess | hipEventDisableTiming); },
+      [&](hipError_t) { EXPECT_LE(count_files(), before + 1); });
+  ok(hipEventDestroy(event));
 }
 
 // A kernel may be the first to use the tables of memory.

@@ -2,6 +2,9 @@
 // The order of work: within a stream, across streams, and with the legacy default stream.
 #include "platform/host/support.hpp"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 namespace {
 
 using namespace roc::test;
@@ -248,6 +251,21 @@ TEST(HostFree, WaitsForAllWork) {
   }
 }
 
+TEST(HostFree, DoesNotWaitForMemoryOfAPool) {
+  execution_log log;
+  gate blocked;
+  auto const stream = make_stream(hipStreamNonBlocking);
+  void* memory = nullptr;
+  ok(hipMallocAsync(&memory, 100, stream));
+  blocked.close(stream);
+  log.enqueue(stream, 1);
+  ok(hipFree(memory));
+  EXPECT_EQ(!gate::holds(), log.has(1));
+  blocked.open();
+  ok(hipStreamSynchronize(stream));
+  ok(hipStreamDestroy(stream));
+}
+
 TEST(HostFree, DoesNotWaitIfItFails) {
   execution_log log;
   gate blocked;
@@ -319,6 +337,23 @@ TEST(HostStreamDeathTest, DeferredWorkRunsAtExit) {
         std::exit(0);
       },
       testing::ExitedWithCode(0), "ran");
+}
+
+TEST(HostStreamDeathTest, ForkedProcessDoesNotRunWorkOfItsParent) {
+  if (!deferred()) GTEST_SKIP() << "needs mode deferred";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        auto const print = [](void*) { std::fputs("ran\n", stderr); };
+        auto const stream = make_stream();
+        ok(hipLaunchHostFunc(stream, print, nullptr));
+        pid_t const child = ::fork();
+        if (child == 0) std::exit(0);
+        ::waitpid(child, nullptr, 0);
+        std::fputs("the child has ended\n", stderr);
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "^the child has ended\nran\n");
 }
 
 TEST(HostPerThreadStreamDeathTest, IsUsableInExitHandlers) {

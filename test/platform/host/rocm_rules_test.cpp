@@ -238,6 +238,20 @@ TEST_F(RocmRules, FreesTakeInteriorPointersAndMemoryOfAllKinds) {
   ok(hipHostUnregister(host.data()));
 }
 
+TEST_F(RocmRules, FreeOfPoolMemoryBlocksBeforeVersion7) {
+  execution_log log;
+  gate blocked;
+  void* data = nullptr;
+  ok(hipMallocAsync(&data, 64, stream_));
+  bool const blocks = setting("ROCARRAY_HOST_EMULATE") != "rocm7";
+  if (!blocks) blocked.close(stream_);
+  log.enqueue(stream_, 1);
+  ok(hipFree(data));
+  EXPECT_EQ(blocks || !gate::holds(), log.has(1));
+  blocked.open();
+  ok(hipStreamSynchronize(stream_));
+}
+
 TEST_F(RocmRules, PrefetchBlocks) {
   execution_log log;
   void* managed = nullptr;
@@ -252,6 +266,8 @@ TEST_F(RocmRules, ZeroBytesAndNullPointers) {
   void* data = &data;
   ok(hipMallocAsync(&data, 0, stream_));
   EXPECT_EQ(nullptr, data);
+  bool const is_rocm7 = setting("ROCARRAY_HOST_EMULATE") == "rocm7";
+  expect(is_rocm7 ? hipSuccess : hipErrorInvalidValue, hipFreeAsync(nullptr, stream_));
   expect(hipErrorInvalidValue, hipMallocManaged(&data, 0, hipMemAttachGlobal));
   unsigned flags = 0;
   expect(hipErrorInvalidValue, hipStreamGetFlags(nullptr, &flags));

@@ -2,6 +2,8 @@
 // Waits for values in memory, and writes of values, in the order of streams.
 #include "platform/host/support.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -215,6 +217,64 @@ TEST(HostStreamWriteValue, EndsAWaitThatAnotherWaitDependsOn) {
   EXPECT_EQ(1u, memory.get(0));
   EXPECT_EQ(1u, memory.get(1));
   for (auto const stream : streams) ok(hipStreamDestroy(stream));
+}
+
+// The search for a write must visit each of them once: a million searches would not end.
+TEST(HostStreamWriteValue, ManyWritesAfterAnEndlessWaitAreSearchedQuickly) {
+  pinned_numbers memory;
+  auto const stream = make_stream();
+  ok(hipStreamWaitValue64(stream, memory.at(), 1, hipStreamWaitValueEq));
+  for (std::uint64_t i = 0; i != 200; ++i) {
+    ok(hipStreamWriteValue64(stream, memory.at(), i + 2, 0));
+  }
+  expect(hipErrorNotReady, hipStreamQuery(stream));
+  memory.set(1);
+  ok(hipStreamSynchronize(stream));
+  EXPECT_EQ(201u, memory.get());
+  ok(hipStreamDestroy(stream));
+}
+
+// A device runs the other stream by itself.
+TEST(HostStreamWaitValue, WorkOfAnotherStreamMayWriteTheValue) {
+  pinned_numbers memory;
+  auto const set = [](void* data) { static_cast<pinned_numbers*>(data)->set(1); };
+  auto const stream = make_stream(hipStreamNonBlocking);
+  for (bool const is_polled : {true, false}) {
+    for (bool const is_destroyed : {true, false}) {
+      memory.set(0);
+      auto const other = make_stream(hipStreamNonBlocking);
+      ok(hipStreamWaitValue64(stream, memory.at(), 1, hipStreamWaitValueEq));
+      ok(hipLaunchHostFunc(other, set, &memory));
+      if (is_destroyed) ok(hipStreamDestroy(other));
+      EXPECT_TRUE(!is_polled || becomes_idle(stream, long_time));
+      ok(hipStreamSynchronize(stream));
+      if (!is_destroyed) ok(hipStreamDestroy(other));
+    }
+  }
+  ok(hipStreamDestroy(stream));
+}
+
+// In its own process. What can run does so, also in a stream that waits for later ones.
+TEST(HostStreamWaitValueDeathTest, ProcessEndsAlthoughNobodyWritesTheValue) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        ::alarm(20);
+        auto& memory = *new pinned_numbers;
+        auto const set = [](void* data) { static_cast<pinned_numbers*>(data)->set(1); };
+        auto const print = [](void*) { std::fputs("ran\n", stderr); };
+        auto const endless = make_stream(hipStreamNonBlocking);
+        auto const waiting = make_stream(hipStreamNonBlocking);
+        auto const writing = make_stream(hipStreamNonBlocking);
+        ok(hipStreamWaitValue64(endless, memory.at(1), 1, hipStreamWaitValueEq));
+        ok(hipLaunchHostFunc(endless, print, nullptr));
+        ok(hipStreamWaitValue64(waiting, memory.at(0), 1, hipStreamWaitValueEq));
+        ok(hipLaunchHostFunc(waiting, print, nullptr));
+        ok(hipLaunchHostFunc(writing, set, &memory));
+        if (threaded()) ok(hipStreamSynchronize(waiting));
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "^ran\n(rocarray|$)");
 }
 
 TEST(HostStreamWriteValue, WritesDeviceMemory) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Several threads at once. Each has its own streams, and all use the null stream.
+#include <signal.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -117,6 +119,7 @@ TEST(HostThreadStart, CallFailsAndEnqueuesNothingIfNoThreadCanStart) {
   failing([&] { return hipMemcpyAsync(device, host, 64, hipMemcpyHostToDevice, stream); });
   failing([&] { return hipMemsetAsync(device, 1, 64, stream); });
   failing([&] { return hipEventRecord(event, stream); });
+  failing([&] { return hipFreeAsync(device, stream); });
   failing([&] {
     return launch_host_kernel(
         stream, 1, [](void*, std::size_t, std::size_t) { std::abort(); }, nullptr, [](void*) {});
@@ -131,6 +134,23 @@ TEST(HostThreadStart, CallFailsAndEnqueuesNothingIfNoThreadCanStart) {
   EXPECT_EQ(std::vector<int>{1}, log.executed());
   ok(hipEventDestroy(event));
   ok(hipFree(device));
+  ok(hipStreamDestroy(stream));
+}
+
+// Signals of faults stay: a blocked one ends the process without its handler.
+TEST(HostThreadStart, ThreadTakesNoSignalsOfTheProcess) {
+  if (!threaded()) GTEST_SKIP() << "needs mode threaded";
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  auto const stream = make_stream();
+  auto const read_mask = [](void* mask) {
+    pthread_sigmask(SIG_BLOCK, nullptr, static_cast<sigset_t*>(mask));
+  };
+  ok(hipLaunchHostFunc(stream, read_mask, &blocked));
+  ok(hipStreamSynchronize(stream));
+  EXPECT_TRUE(sigismember(&blocked, SIGUSR1));
+  EXPECT_TRUE(sigismember(&blocked, SIGTERM));
+  EXPECT_FALSE(sigismember(&blocked, SIGSEGV));
   ok(hipStreamDestroy(stream));
 }
 

@@ -55,6 +55,7 @@ accessed_memory accessed(pitched_memory const& box, located_memory const& locate
                          extent const& size, bool is_written) {
   accessed_memory result;
   result.is_device = located.kind == memory_kind::device;
+  result.ends_allocation = located.ends_allocation;
   result.data = (result.is_device ? box.data : located.data) + box.offset;
   result.run = size.width;
   result.is_written = is_written;

@@ -220,7 +220,8 @@ ROCARRAY_HOST_API hipError_t hipGraphLaunch(hipGraphExec_t executable, hipStream
     std::vector<tracked_work> works;
     if (tracks_work()) {
       for (auto const& access : launched->graph->accesses) {
-        works.push_back(track_work(access.kind, stream, {access.memory}));
+        works.push_back(
+            stream_captures::instance().track(target.get(), access.kind, stream, {access.memory}));
       }
     }
     auto const launch = scheduler::instance().submit(

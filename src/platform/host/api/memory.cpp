@@ -14,9 +14,15 @@
 namespace roc::host_hip {
 namespace {
 
-// Frees and deregistrations block until all work of all devices is done. Real runtimes wait for at
-// least one device.
+// Frees and deregistrations block until all work of all devices is done, except frees of memory of
+// pools. Real runtimes wait for at least one device.
 void wait_for_all_devices() { scheduler::instance().wait_for_device(scheduler::all_devices); }
+
+// Returns true if a free of memory of a pool does not wait for work that uses it: under the rules
+// of CUDA, and of ROCm from version 7 on.
+bool frees_pool_memory_at_once() {
+  return !emulates_rocm() || host_settings().emulated >= runtime_rules::rocm7;
+}
 
 // Sets the type of memory, whose member has another name in old HIP.
 template <class Attributes>
@@ -70,7 +76,7 @@ hipError_t read_attributes(hipPointerAttribute_t& attributes, void const* data) 
   std::ptrdiff_t const offset = byte - (is_device_address ? range->device : range->data);
   set_type(attributes, range->managed ? managed_type() : hipMemoryTypeHost);
   attributes.isManaged = range->managed;
-  attributes.device = current_device();
+  attributes.device = range->ordinal;
   attributes.hostPointer = range->data + offset;
   attributes.devicePointer = host_ranges::instance().device_address(range->data + offset);
   attributes.allocationFlags = range->flags;
@@ -101,8 +107,11 @@ hipError_t free_memory(void* data, bool is_host_call) {
     if (!allocated || allocated->is_opened) return hipErrorInvalidValue;
     bool const is_exact = !is_host_call && allocated->data == data;
     if (!is_exact && !emulates_rocm()) return hipErrorInvalidValue;
-    note_release(allocated->data, allocated->bytes, is_host_call ? "hipHostFree" : "hipFree");
-    wait_for_all_devices();
+    if (!device_arena(device).begin_free(allocated->data)) return hipErrorInvalidValue;
+    if (!allocated->is_from_pool || !frees_pool_memory_at_once()) {
+      note_release(allocated->data, allocated->bytes, is_host_call ? "hipHostFree" : "hipFree");
+      wait_for_all_devices();
+    }
     note_device_free(allocated->data, false);
     return device_arena(device).free(allocated->data) ? hipSuccess : hipErrorInvalidValue;
   }

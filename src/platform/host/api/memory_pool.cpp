@@ -73,15 +73,23 @@ ROCARRAY_HOST_API hipError_t hipFreeAsync(void* data, hipStream_t stream) {
   return api_call("hipFreeAsync", [=] {
     auto const target = scheduler::instance().find_stream(stream);
     if (target == nullptr) return hipErrorInvalidHandle;
+    if (data == nullptr && host_settings().emulated == runtime_rules::rocm7) return hipSuccess;
     int const device = owning_device(data);
     if (device < 0) return hipErrorInvalidValue;
     auto const allocated = device_arena(device).find(data);
     if (!allocated || allocated->data != data || allocated->is_opened) return hipErrorInvalidValue;
     stream_captures::instance().refuse(target.get());
-    scheduler::instance().submit(target, [=] {
-      note_device_free(data, false);
-      device_arena(device).free(data);
-    });
+    arena& memory = device_arena(device);
+    if (!memory.begin_free(data)) return hipErrorInvalidValue;
+    try {
+      scheduler::instance().submit(target, [&memory, data] {
+        note_device_free(data, false);
+        memory.free(data);
+      });
+    } catch (...) {
+      memory.restore(data);
+      throw;
+    }
     return hipSuccess;
   });
 }
