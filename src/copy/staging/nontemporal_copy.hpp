@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "layout/canonical_layout.hpp"
+
 #if defined(__x86_64__)
 #include <emmintrin.h>
 #endif
@@ -58,20 +60,20 @@ inline constexpr std::size_t cache_line_bytes = 64;
 /// partial cache lines.
 inline constexpr std::size_t min_packed_nontemporal_run_bytes = 4096;
 
-/// Returns true if non-temporal stores suit rows of `run` bytes of host memory, the first of which
-/// is at `first`, with `step` bytes between two. Rows of whole cache lines need no read for
-/// ownership: with 12 threads, rows of 128 bytes to 16 KiB at twice the pitch were unpacked at 79
-/// to 114 GB/s instead of 45 to 69. Other rows share their first and last lines with cached stores:
-/// rows of 1 KiB and less were slower with non-temporal stores, rows of 2 KiB as fast, and longer
-/// ones faster.
-inline bool are_rows_unpacked_nontemporally(std::byte const* first, std::ptrdiff_t step,
-                                            std::size_t run) noexcept {
+/// Returns true if non-temporal stores suit the runs of the destination, host memory. Runs of whole
+/// cache lines need no read for ownership: with 12 threads, rows of 128 bytes to 16 KiB at twice
+/// the pitch were unpacked at 79 to 114 GB/s instead of 45 to 69. Other runs share their first and
+/// last lines with cached stores: rows of 1 KiB and less were slower with non-temporal stores, rows
+/// of 2 KiB as fast, and longer ones faster.
+inline bool are_runs_unpacked_nontemporally(layout::canonical_layout const& canonical) noexcept {
   constexpr std::size_t min_unaligned_run_bytes = 2048;
-  bool const are_whole_lines =
-      (reinterpret_cast<std::uintptr_t>(first) | static_cast<std::uintptr_t>(step) | run) %
-          cache_line_bytes ==
-      0;
-  return has_nontemporal_stores && (are_whole_lines || run >= min_unaligned_run_bytes);
+  if (!has_nontemporal_stores) return false;
+  if (canonical.run >= min_unaligned_run_bytes) return true;
+  std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(canonical.destination) | canonical.run;
+  for (std::size_t i = 0; i != canonical.rank; ++i) {
+    bits |= static_cast<std::uintptr_t>(canonical.axes[i].destination);
+  }
+  return bits % cache_line_bytes == 0;
 }
 
 /// Copies as memcpy does, with non-temporal stores for all whole cache lines of the destination.

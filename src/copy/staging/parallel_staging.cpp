@@ -33,27 +33,30 @@ staging_slot slot_in(staging_buffer const& buffer, staged_work const& work, std:
 }
 
 // The streams of the chunks of a transfer: one, or two internal ones in turn if the device executes
-// kernels. The link then transfers a chunk while a kernel reads or writes the one before.
+// kernels. The link then transfers a chunk of a strided copy while a kernel reads or writes the one
+// before. Scratch memory that both streams have used is free after the work of both: such a copy
+// may use up to three blocks of it.
 class chunk_streams {
  public:
-  explicit chunk_streams(stream_ref stream) noexcept : even_(stream), odd_(stream) {}
+  explicit chunk_streams(stream_ref stream) noexcept : first_(stream), second_(stream) {}
   // Throws roc::error.
-  chunk_streams(staged_work const& work, runtime::internal_stream_use even,
-                runtime::internal_stream_use odd)
-      : even_(runtime::internal_stream(even)),
-        odd_(work.has_kernels() ? runtime::internal_stream(odd) : even_) {}
+  chunk_streams(staged_work const& work, runtime::internal_stream_use first,
+                runtime::internal_stream_use second)
+      : first_(runtime::internal_stream(first)),
+        second_(work.has_kernels() && work.chunk_count() > 1 ? runtime::internal_stream(second)
+                                                             : first_) {}
 
-  stream_ref of(std::size_t chunk) const noexcept { return chunk % 2 == 0 ? even_ : odd_; }
+  stream_ref of(std::size_t chunk) const noexcept { return chunk % 2 == 0 ? first_ : second_; }
   // Calls f for each stream.
   template <class F>
   void for_each(F f) const {
-    f(even_);
-    if (odd_.handle() != even_.handle()) f(odd_);
+    f(first_);
+    if (second_.handle() != first_.handle()) f(second_);
   }
 
  private:
-  stream_ref even_;
-  stream_ref odd_;
+  stream_ref first_;
+  stream_ref second_;
 };
 
 // Locks the mutex under which the calls that enqueue a chunk are made. HIP's runtime serves one

@@ -96,8 +96,7 @@ staging_driver::transfer_list::iterator staging_driver::place_locked(
   for (; place != transfers_.begin(); --place) {
     pending_transfer& earlier = *std::prev(place);
     if (earlier.is_upload != added.is_upload) continue;
-    bool const passes = added.bytes <= value_staging::turn_bytes &&
-                        earlier.bytes > value_staging::turn_bytes &&
+    bool const passes = earlier.bytes > value_staging::turn_bytes &&
                         earlier.passed_bytes + added.bytes <= value_staging::turn_bytes;
     if (!passes) break;
     earlier.passed_bytes += added.bytes;

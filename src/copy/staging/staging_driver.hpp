@@ -60,8 +60,8 @@ struct driven_transfer {
 /// several streams end one after the other. If they took turns by chunks, all uploads would end
 /// together, and then all downloads: the link would be used in one direction at a time. If both
 /// directions have ready tasks, their chunks alternate. A transfer whose stream is busy delays no
-/// other. A short transfer, of at most turn_bytes, does not wait for long ones: it comes before
-/// them, unless so many bytes have passed one of them during its turn already.
+/// other. A new transfer of at most turn_bytes is placed before longer ones. Between two turns of
+/// a longer one, at most turn_bytes are placed before it.
 ///
 /// On pages of its own, for the reason that thread_pool is.
 class alignas(4096) staging_driver {
@@ -95,7 +95,7 @@ class alignas(4096) staging_driver {
     std::size_t chunk_count = 0;
     std::size_t bytes = 0;         // of all chunks
     std::size_t turn_bytes = 0;    // of the chunks begun since it came last in the list
-    std::size_t passed_bytes = 0;  // of later transfers that came before it meanwhile
+    std::size_t passed_bytes = 0;  // of short transfers placed before it since its last turn
     std::size_t max_threads = 0;   // that work on the transfer at a time
     std::size_t running = 0;       // threads that run a task
     std::size_t next_chunk = 0;    // the next task to begin

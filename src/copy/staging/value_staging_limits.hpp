@@ -28,6 +28,7 @@ inline constexpr std::size_t max_slots = 8;
 /// The bytes of a transfer after which the next one of the same direction has its turn: those of a
 /// large tile, for which the link takes about 0.7 ms. On an H200, tiles of 8 and 32 MiB on three
 /// streams ran at 46 and 55 GB/s if the turn changed after every chunk, and at 48 and 59 otherwise.
+/// Transfers of at most so many bytes come before longer ones.
 inline constexpr std::size_t turn_bytes = std::size_t{32} << 20;
 
 /// A thread that finds no work spins for this time: about twice the link's time for the largest

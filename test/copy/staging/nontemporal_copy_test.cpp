@@ -48,15 +48,26 @@ TEST(NontemporalCopy, UnpacksWhatTheCachesCannotHold) {
   EXPECT_TRUE(is_unpacked_nontemporally(2 * mebibyte, 30 * mebibyte));
 }
 
-TEST(NontemporalCopy, UnpacksRowsOfWholeCacheLinesAndLongRows) {
-  using roc::transfer::are_rows_unpacked_nontemporally;
-  alignas(64) std::byte memory[128];
+TEST(NontemporalCopy, UnpacksRunsOfWholeCacheLinesAndLongRuns) {
+  alignas(64) static std::byte memory[128];
+  // Of rows in planes.
+  auto const is_nontemporal = [](std::size_t offset, std::ptrdiff_t plane, std::ptrdiff_t row,
+                                 std::size_t run) {
+    roc::layout::canonical_layout layout;
+    layout.destination = memory + offset;
+    layout.run = run;
+    layout.rank = 2;
+    layout.axes[0] = {3, 0, plane};
+    layout.axes[1] = {3, 0, row};
+    return roc::transfer::are_runs_unpacked_nontemporally(layout);
+  };
   constexpr bool any = roc::transfer::has_nontemporal_stores;
-  EXPECT_EQ(any, are_rows_unpacked_nontemporally(memory, 128, 64));
-  EXPECT_EQ(any, are_rows_unpacked_nontemporally(memory, -192, 128));
-  EXPECT_FALSE(are_rows_unpacked_nontemporally(memory + 16, 128, 64));
-  EXPECT_FALSE(are_rows_unpacked_nontemporally(memory, 160, 128));
-  EXPECT_FALSE(are_rows_unpacked_nontemporally(memory, 128, 96));
-  EXPECT_FALSE(are_rows_unpacked_nontemporally(memory, 2560, 2047));
-  EXPECT_EQ(any, are_rows_unpacked_nontemporally(memory + 16, 2560, 2048));
+  EXPECT_EQ(any, is_nontemporal(0, 1024, 128, 64));
+  EXPECT_EQ(any, is_nontemporal(0, 1024, -192, 128));
+  EXPECT_FALSE(is_nontemporal(16, 1024, 128, 64));
+  EXPECT_FALSE(is_nontemporal(0, 1024, 160, 128));
+  EXPECT_FALSE(is_nontemporal(0, 1040, 128, 64));
+  EXPECT_FALSE(is_nontemporal(0, 1024, 128, 96));
+  EXPECT_FALSE(is_nontemporal(0, 10240, 2560, 2047));
+  EXPECT_EQ(any, is_nontemporal(16, 10240, 2560, 2048));
 }

@@ -4,8 +4,10 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <future>
 #include <mutex>
 #include <set>
+#include <stdexcept>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -16,14 +18,15 @@
 
 namespace {
 
-constexpr std::size_t chunks = 5;
+constexpr std::size_t chunks = 6;  // so that the second stream has as much work as the first
 
 // The device work of a chunk takes some time. Keeps the streams of the chunks.
 class slow_work final : public roc::transfer::staged_work {
  public:
-  explicit slow_work(bool has_kernels) : has_kernels_(has_kernels) {}
+  explicit slow_work(bool has_kernels, std::size_t chunk_count = chunks)
+      : has_kernels_(has_kernels), chunk_count_(chunk_count) {}
 
-  std::size_t chunk_count() const noexcept override { return chunks; }
+  std::size_t chunk_count() const noexcept override { return chunk_count_; }
   std::size_t data_bytes(std::size_t) const noexcept override { return 1024; }
   std::size_t description_bytes(std::size_t) const noexcept override { return 0; }
   std::size_t task_count(std::size_t) const noexcept override { return 1; }
@@ -32,9 +35,16 @@ class slow_work final : public roc::transfer::staged_work {
   void unpack(std::size_t chunk, std::size_t, std::byte const*) const noexcept override {
     if (!is_done[chunk]) is_early = true;
   }
+  // The last chunk is enqueued, and may fail, after all others.
   bool enqueue_upload(std::size_t chunk, roc::transfer::staging_slot const& slot,
-                      bool) const override {
+                      bool may_block) const override {
+    if (chunk == chunks - 1) {
+      if (!may_block) return false;
+      while (enqueued != chunks - 1) std::this_thread::yield();
+      if (fails) throw std::runtime_error("no device memory");
+    }
     enqueue_download(chunk, slot);
+    ++enqueued;
     return true;
   }
   void enqueue_download(std::size_t chunk, roc::transfer::staging_slot const& slot) const override {
@@ -44,16 +54,21 @@ class slow_work final : public roc::transfer::staged_work {
     }
     slot.stream.launch_host_function([this, chunk] {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      while (chunk == held_chunk) std::this_thread::yield();
       is_done[chunk] = true;
     });
   }
 
   mutable std::array<std::set<roc::detail::native_stream*>, 2> streams;  // of even and odd chunks
   mutable std::array<std::atomic<bool>, chunks> is_done{};
+  mutable std::atomic<std::size_t> enqueued = 0;  // uploads
+  bool fails = false;
+  std::atomic<std::size_t> held_chunk = chunks;  // its work does not end
   mutable std::atomic<bool> is_early = false;
 
  private:
   bool has_kernels_;
+  std::size_t chunk_count_;
   mutable std::mutex mutex_;
 };
 
@@ -74,11 +89,28 @@ TEST_P(ParallelStaging, UploadWaitsForTheStreamsOfAllChunks) {
   expect_streams();
 }
 
+TEST_P(ParallelStaging, FailedUploadWaitsForTheStreamsOfAllChunks) {
+  work.fails = true;
+  EXPECT_THROW(roc::transfer::upload_and_wait(work), std::runtime_error);
+  for (std::size_t chunk = 0; chunk != chunks - 1; ++chunk) EXPECT_TRUE(work.is_done[chunk]);
+}
+
 TEST_P(ParallelStaging, DownloadUnpacksAChunkAfterItsWork) {
   roc::transfer::download_and_wait(work);
   for (auto const& is_done : work.is_done) EXPECT_TRUE(is_done);
   EXPECT_FALSE(work.is_early);
   expect_streams();
+}
+
+TEST(ParallelStagingOfOneChunk, DoesNotWaitForTheSecondStream) {
+  slow_work held(true, 2);
+  held.held_chunk = 1;
+  auto const other = std::async(std::launch::async, [&] { roc::transfer::upload_and_wait(held); });
+  while (!held.is_done[0]) std::this_thread::yield();
+  slow_work const one(true, 1);
+  auto const upload = std::async(std::launch::async, [&] { roc::transfer::upload_and_wait(one); });
+  EXPECT_EQ(std::future_status::ready, upload.wait_for(std::chrono::seconds(20)));
+  held.held_chunk = chunks;
 }
 
 INSTANTIATE_TEST_SUITE_P(, ParallelStaging, testing::Bool(), [](auto const& tested) {

@@ -29,7 +29,7 @@ constexpr std::size_t chunks = 4;
 struct service_log {
   std::string served;  // written by the driver's thread
   std::atomic<std::size_t> count = 0;
-  std::atomic<bool> is_held = true;  // the first task of all does not end
+  std::atomic<std::size_t> first_held = 1;  // the first task that does not end
 };
 
 class named_work final : public roc::transfer::staged_work {
@@ -50,8 +50,8 @@ class named_work final : public roc::transfer::staged_work {
  private:
   void serve() const noexcept {
     log_.served.push_back(name_);
-    ++log_.count;
-    while (log_.is_held) std::this_thread::yield();
+    std::size_t const task = ++log_.count;
+    while (log_.first_held <= task) std::this_thread::yield();
   }
 
   char name_;
@@ -69,7 +69,7 @@ class StagingDriverOrder : public testing::Test {
 
   // After a failed expectation, a transfer may be pending.
   void TearDown() override {
-    log.is_held = false;
+    log.first_held = SIZE_MAX;
     for (staging_driver::ticket const ticket : tickets_) {
       staging_driver::instance().withdraw(ticket, false);
     }
@@ -110,7 +110,7 @@ class StagingDriverOrder : public testing::Test {
 
   // Returns the names in the order of service, after `count` tasks.
   std::string release(std::size_t count) {
-    log.is_held = false;
+    log.first_held = SIZE_MAX;
     bool const is_done = wait_for(count);
     return is_done ? log.served : "too few tasks were served";
   }
@@ -177,21 +177,31 @@ TEST_F(StagingDriverOrder, ChunksOfATurnMayBeSmall) {
   EXPECT_EQ("aaabbbab", release(2 * chunks));
 }
 
-// All long transfers get half of the rate at least: the last two short ones come after a turn of
-// 'a'.
+// Between two turns of a long transfer, short ones of at most one turn are placed before it: the
+// last two come after a turn of 'a'.
 TEST_F(StagingDriverOrder, ShortTransferPassesLongOnes) {
   constexpr std::size_t third_of_turn = roc::transfer::value_staging::turn_bytes / 3 + 1;
+  constexpr std::size_t short_chunk = roc::transfer::value_staging::turn_bytes / 2 / chunks;
   add('a', true, third_of_turn);
   ASSERT_TRUE(wait_for(1));
   add('b', true, third_of_turn);
-  add('d', false, third_of_turn);
-  for (char const name : {'w', 'x', 'y', 'z'}) {
-    add(name, true, roc::transfer::value_staging::turn_bytes / 2 / chunks);
-  }
-  std::string const served = release(7 * chunks);
-  std::string uploads = served;
+  add('d', false, short_chunk);
+  for (char const name : {'w', 'x', 'y', 'z'}) add(name, true, short_chunk);
+  std::string uploads = release(7 * chunks);
   std::erase(uploads, 'd');
-  EXPECT_EQ("awwwwxxxxaabbbyyyyzzzzab", uploads) << served;
+  EXPECT_EQ("awwwwxxxxaabbbyyyyzzzzab", uploads);
+}
+
+TEST_F(StagingDriverOrder, ShortTransfersPassALongOneAgainAfterItsTurn) {
+  constexpr std::size_t turn = roc::transfer::value_staging::turn_bytes;
+  add('a', true, turn / 2);
+  ASSERT_TRUE(wait_for(1));
+  add('w', true, turn / chunks);
+  constexpr std::size_t end_of_turn = 1 + chunks + 1;
+  log.first_held = end_of_turn;
+  ASSERT_TRUE(wait_for(end_of_turn));
+  add('x', true, turn / chunks);
+  EXPECT_EQ("awwwwaxxxxaa", release(3 * chunks));
 }
 
 TEST_F(StagingDriverOrder, WithdrawnTransferIsNotPending) {
