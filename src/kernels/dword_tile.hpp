@@ -5,6 +5,10 @@
 // The tile in shared memory is transposed: it has one line of tile_dwords dwords per index along a,
 // each dword of words that follow each other along b. A block has dwords_per_line by tile_lines
 // threads.
+//
+// The beginnings of two lines whose numbers differ by sector_bytes differ by a multiple of a
+// sector, whatever the step between lines is. So a thread stores such lines together, and computes
+// only once where their dwords begin and end. Lines of the source repeat in the same way.
 #pragma once
 
 #include <cstddef>
@@ -21,183 +25,236 @@ inline constexpr unsigned dword_bytes = 4;
 template <class Word>
 inline constexpr unsigned groups_at_once = 8 / words_per_dword<Word>;
 
-/// Returns the position of a dword in its line of the tile. `a` is the line, `dword` counts along
-/// b. The positions are permuted so that the dwords that the threads of a source line write at
-/// once, to one line of the tile each, are in different banks.
+/// The dwords of a tile. They are permuted within each line so that the dwords that the threads of
+/// a source line write at once, to one line of the tile each, are in different banks.
 template <class Word>
-__device__ unsigned swizzled(unsigned a, unsigned dword) {
-  return (dword ^ (a / words_per_dword<Word> % dwords_per_line)) % tile_dwords;
-}
+struct dword_tile {
+  static constexpr unsigned lines = dwords_per_line * words_per_dword<Word>;
+  static constexpr unsigned line_bytes = tile_dwords * dword_bytes;
 
-/// The dwords of the source that one thread loads: its dword of each line of the source, from a
-/// multiple of four bytes on. At the ends of a line they may also contain bytes of other lines or
-/// gaps; these are loaded only if they are within the source's range.
-template <class Word>
-class dword_column {
- public:
-  __device__ dword_column(tile_job const& job, tile_geometry const& tile)
-      : job_(job),
-        lines_(tile.extent_b),
-        aligned_(job.side_a == dwords_per_line * words_per_dword<Word>),
-        address_(threadIdx.x * dword_bytes) {
-    // If lines are not aligned, the last dword may begin in the dword of the next thread.
-    unsigned const bytes =
-        tile.extent_a * static_cast<unsigned>(sizeof(Word)) + (aligned_ ? 0 : dword_bytes - 1);
-    has_dword_ = address_ < bytes;
-    std::uintptr_t const first = tile.source;
-    std::uintptr_t const last = step_by(first, lines_ - 1, job.source_b);
-    std::uintptr_t const lowest = first < last ? first : last;
-    std::uintptr_t const highest = first < last ? last : first;
-    inside_ = lowest - lowest % dword_bytes >= job.source_low &&
-              highest + bytes + dword_bytes <= job.source_high;
-    address_ += tile.source;
+  std::uint32_t dwords[lines * tile_dwords];
+
+  /// Returns the offset of a dword, in bytes. `a` is the line, `dword` counts along b and wraps.
+  __device__ static unsigned offset(unsigned a, unsigned dword) {
+    return a * line_bytes +
+           (dword % tile_dwords ^ a / words_per_dword<Word> % dwords_per_line) * dword_bytes;
   }
-
-  /// Returns true if all lines begin at multiples of four bytes.
-  __device__ bool aligned() const { return aligned_; }
-  /// Returns true if lines [0, end) can be loaded without any check.
-  __device__ bool is_unchecked_to(unsigned end) const { return inside_ && end <= lines_; }
-  /// Returns the address of the thread's dword in line b, before it is rounded down.
-  __device__ std::uintptr_t line(unsigned b) const { return step_by(address_, b, job_.source_b); }
-
-  /// Loads the dword at an address in line b, rounded down to a multiple of four bytes. Returns 0
-  /// if the tile has no such dword. `Unchecked`: is_unchecked_to is true for line b.
-  template <bool Unchecked>
-  __device__ std::uint32_t load(std::uintptr_t address, unsigned b) const {
-    if (!has_dword_ || (!Unchecked && b >= lines_)) return 0;
-    address -= address % dword_bytes;
-    if (Unchecked || inside_ ||
-        (address >= job_.source_low && address + dword_bytes <= job_.source_high)) {
-      return *reinterpret_cast<std::uint32_t const*>(address);
-    }
-    std::uint32_t dword = 0;
-    for (unsigned byte = 0; byte < dword_bytes; byte += sizeof(Word)) {
-      if (address + byte < job_.source_low || address + byte >= job_.source_high) continue;
-      dword |= std::uint32_t{*reinterpret_cast<Word const*>(address + byte)} << (8 * byte);
-    }
-    return dword;
+  /// Returns the dword at an offset.
+  __device__ std::uint32_t& at(unsigned offset) {
+    return *reinterpret_cast<std::uint32_t*>(reinterpret_cast<char*>(dwords) + offset);
   }
-
- private:
-  tile_job const& job_;
-  unsigned lines_;
-  bool aligned_;
-  bool has_dword_;  // the thread's dword is part of the tile
-  bool inside_;     // no dword of the tile extends beyond the source's range
-  std::uintptr_t address_;
+  __device__ std::uint32_t at(unsigned offset) const {
+    return *reinterpret_cast<std::uint32_t const*>(reinterpret_cast<char const*>(dwords) + offset);
+  }
 };
 
-/// Loads groups of as many lines as a dword has words, and writes them to the tile as dwords along
-/// b. `first` is the thread's first line, `step` the step between lines. All loads of a thread are
-/// in flight before the first result is used.
-template <class Word, bool Unchecked>
-__device__ void load_groups(std::uint32_t* tile, dword_column<Word> const& column, unsigned first,
-                            std::ptrdiff_t step) {
+/// Returns true if no dword that the threads of the block load extends beyond the source's range.
+template <class Word>
+__device__ bool is_inside(tile_geometry const& geometry, tile_job const& job) {
+  std::uintptr_t const first = geometry.source;
+  std::uintptr_t const last = step_by(first, geometry.extent_b - 1, job.source_b);
+  std::uintptr_t const lowest = first < last ? first : last;
+  std::uintptr_t const highest = first < last ? last : first;
+  return lowest - lowest % dword_bytes >= job.source_low &&
+         highest + geometry.extent_a * sizeof(Word) + 2 * dword_bytes - 1 <= job.source_high;
+}
+
+/// Loads the dword at a multiple of four bytes, or the words of it that are within the source's
+/// range.
+template <class Word>
+__device__ std::uint32_t load_within_source(std::uintptr_t address, tile_job const& job) {
+  std::uint32_t dword = 0;
+  for (unsigned byte = 0; byte < dword_bytes; byte += sizeof(Word)) {
+    if (address + byte < job.source_low || address + byte >= job.source_high) continue;
+    dword |= std::uint32_t{*reinterpret_cast<Word const*>(address + byte)} << (8 * byte);
+  }
+  return dword;
+}
+
+/// Loads a tile, each thread its dword of every line of the source. At the ends of a line they may
+/// also contain bytes of other lines or gaps. `Aligned`: all lines begin at multiples of four
+/// bytes. `Inside`: is_inside() is true. All threads of the block must call this.
+template <class Word, bool Aligned, bool Inside>
+__device__ void load_tile(dword_tile<Word>& tile, tile_geometry const& geometry,
+                          tile_job const& job) {
   constexpr unsigned per_dword = words_per_dword<Word>;
   constexpr unsigned groups = groups_at_once<Word>;
-  std::uintptr_t const begin = column.line(first);
-  std::uint32_t dwords[groups][per_dword];
+  constexpr unsigned group_lines = tile_lines * per_dword;
+  unsigned const first = threadIdx.y * per_dword;
+  // If lines are not aligned, the last dword may begin in the dword of the next thread.
+  unsigned const bytes =
+      geometry.extent_a * static_cast<unsigned>(sizeof(Word)) + (Aligned ? 0 : dword_bytes - 1);
+  // The lines from this thread's first one on, of which it loads its dword.
+  bool const has_lines = threadIdx.x * dword_bytes < bytes && first < geometry.extent_b;
+  int rest = has_lines ? static_cast<int>(geometry.extent_b - first) : 0;
+  std::uintptr_t from[per_dword];
+  unsigned misalignments[per_dword];
   ROCARRAY_UNROLL
-  for (unsigned k = 0; k < groups; ++k) {
-    ROCARRAY_UNROLL
-    for (unsigned i = 0; i < per_dword; ++i) {
-      unsigned const b = k * tile_lines * per_dword + i;
-      dwords[k][i] = column.template load<Unchecked>(step_by(begin, b, step), first + b);
-    }
+  for (unsigned i = 0; i < per_dword; ++i) {
+    from[i] = step_by(geometry.source + threadIdx.x * dword_bytes, first + i, job.source_b);
+    // Lines whose numbers differ by group_lines begin at the same offset in a dword.
+    misalignments[i] = Aligned ? 0 : static_cast<unsigned>(from[i] % dword_bytes);
+    from[i] -= misalignments[i];
   }
-  ROCARRAY_UNROLL
-  for (unsigned k = 0; k < groups; ++k) {
-    if (!column.aligned()) {
+  std::uintptr_t const group_step = step_by(0, group_lines, job.source_b);
+  unsigned dword = threadIdx.y;
+  for (unsigned b = 0; b < geometry.extent_b; b += groups * group_lines) {
+    // All loads are in flight before the first result is used.
+    std::uint32_t dwords[groups][per_dword] = {};
+    ROCARRAY_UNROLL
+    for (unsigned k = 0; k < groups; ++k) {
       ROCARRAY_UNROLL
       for (unsigned i = 0; i < per_dword; ++i) {
-        auto const misalignment = static_cast<unsigned>(
-            step_by(begin, k * tile_lines * per_dword + i, step) % dword_bytes);
-        dwords[k][i] = shifted(dwords[k][i], from_next_lane(dwords[k][i]), misalignment);
+        if (rest > static_cast<int>(k * group_lines + i)) {
+          dwords[k][i] = Inside ? *reinterpret_cast<std::uint32_t const*>(from[i])
+                                : load_within_source<Word>(from[i], job);
+        }
+        from[i] += group_step;
       }
     }
-    transpose(dwords[k]);
-    unsigned const a = threadIdx.x * per_dword;
-    unsigned const position = swizzled<Word>(a, first / per_dword + k * tile_lines);
     ROCARRAY_UNROLL
-    for (unsigned i = 0; i < per_dword; ++i) tile[(a + i) * tile_dwords + position] = dwords[k][i];
+    for (unsigned k = 0; k < groups; ++k) {
+      if (!Aligned) {
+        ROCARRAY_UNROLL
+        for (unsigned i = 0; i < per_dword; ++i) {
+          dwords[k][i] = shifted(dwords[k][i], from_next_lane(dwords[k][i]), misalignments[i]);
+        }
+      }
+      transpose(dwords[k]);
+      unsigned const place = tile.offset(threadIdx.x * per_dword, dword + k * tile_lines);
+      ROCARRAY_UNROLL
+      for (unsigned i = 0; i < per_dword; ++i) tile.at(place + i * tile.line_bytes) = dwords[k][i];
+    }
+    rest -= static_cast<int>(groups * group_lines);
+    dword += groups * tile_lines;
   }
 }
 
 /// Loads a tile. All threads of the block must call this.
 template <class Word>
-__device__ void load_dwords(std::uint32_t* tile, tile_geometry const& geometry,
-                            tile_job const& job) {
-  constexpr unsigned per_dword = words_per_dword<Word>;
-  constexpr unsigned lines = groups_at_once<Word> * tile_lines * per_dword;
-  dword_column<Word> const column(job, geometry);
-  for (unsigned b = 0; b < geometry.extent_b; b += lines) {
-    unsigned const first = b + threadIdx.y * per_dword;
-    if (column.is_unchecked_to(b + lines)) {
-      load_groups<Word, true>(tile, column, first, job.source_b);
-    } else {
-      load_groups<Word, false>(tile, column, first, job.source_b);
-    }
+__device__ void load_tile(dword_tile<Word>& tile, tile_geometry const& geometry,
+                          tile_job const& job) {
+  bool const aligned = job.side_a == dword_tile<Word>::lines;
+  if (!is_inside<Word>(geometry, job)) {
+    load_tile<Word, false, false>(tile, geometry, job);
+  } else if (aligned) {
+    load_tile<Word, true, true>(tile, geometry, job);
+  } else {
+    load_tile<Word, false, true>(tile, geometry, job);
   }
 }
 
-/// Stores, word by word, the part of a dword that belongs to a line of the destination. `begin` is
-/// the offset of the dword from the line's beginning, which has `bytes` bytes.
+/// The lines of a tile that one thread stores together: every sector_bytes-th one.
 template <class Word>
-__device__ void store_part(std::uintptr_t to, std::uint32_t dword, int begin, int bytes) {
-  for (int byte = 0; byte < static_cast<int>(dword_bytes); byte += static_cast<int>(sizeof(Word))) {
-    if (begin + byte < 0 || begin + byte >= bytes) continue;
-    *reinterpret_cast<Word*>(to + static_cast<unsigned>(byte)) =
-        static_cast<Word>(dword >> (8 * byte));
-  }
-}
+struct line_group {
+  static constexpr unsigned lines = dword_tile<Word>::lines / sector_bytes;
 
-/// Stores a range of a line of the tile to the line of the destination at `to`, in dwords that are
-/// aligned there.
-template <class Word>
-__device__ void store_line(std::uint32_t const* line, unsigned a, std::uintptr_t to,
-                           word_range range) {
-  constexpr auto size = static_cast<unsigned>(sizeof(Word));
-  if (range.end <= range.begin) return;
-  unsigned const misalignment = static_cast<unsigned>(to + range.begin * size) % dword_bytes;
-  unsigned const bytes = (range.end - range.begin) * size + misalignment;
-  // The offset of the first dword from the beginning of the line. It may be negative, which wraps.
-  unsigned const begin = range.begin * size - misalignment;
-  unsigned const phase = begin % dword_bytes;
-  auto const dword_at = [&](unsigned index) {
-    index += begin / dword_bytes;
-    std::uint32_t const dword = line[swizzled<Word>(a, index)];
-    return phase == 0 ? dword : shifted(dword, line[swizzled<Word>(a, index + 1)], phase);
-  };
-  to += static_cast<std::uintptr_t>(static_cast<std::ptrdiff_t>(static_cast<int>(begin)));
-  ROCARRAY_UNROLL
-  for (unsigned i = 0; i < tile_dwords; i += dwords_per_line) {
-    unsigned const offset = (i + threadIdx.x) * dword_bytes;
-    std::uint32_t const dword = dword_at(i + threadIdx.x);
-    if (offset >= misalignment && offset + dword_bytes <= bytes) {
-      *reinterpret_cast<std::uint32_t*>(to + offset) = dword;
+  dword_tile<Word> const& tile;
+  unsigned first;       // the first line
+  unsigned extent_a;    // of the tile
+  std::uintptr_t step;  // between the lines in the destination
+
+  /// Returns the dword that begins `bytes` bytes after that at offset `place` in the tile, of line
+  /// j of the group. Both places are those of the first line: `next` is of the following dword.
+  template <bool Shifted>
+  __device__ std::uint32_t dword(unsigned place, unsigned next, unsigned j, unsigned bytes) const {
+    // The number of the line is part of the permutation of its dwords.
+    unsigned const flip = j * sector_bytes / words_per_dword<Word> * dword_bytes;
+    unsigned const line = j * sector_bytes * dword_tile<Word>::line_bytes;
+    std::uint32_t const result = tile.at(line + (place ^ flip));
+    return Shifted ? shifted(result, tile.at(line + (next ^ flip)), bytes) : result;
+  }
+
+  /// Stores a range of the lines. `begin` is the offset of its first dword from the beginning of
+  /// the lines, `to` the address of this dword for the first line, a multiple of four bytes. The
+  /// range begins `misalignment` bytes after it and ends after `bytes`. `Shifted`: the dwords of
+  /// the tile do not begin where those of the destination do.
+  template <bool Shifted>
+  __device__ void store(std::uintptr_t to, unsigned misalignment, unsigned bytes, int begin) const {
+    auto const phase = static_cast<unsigned>(begin) % dword_bytes;
+    auto const index = static_cast<unsigned>(begin >> 2);  // the first may be dword -1, which wraps
+    unsigned const first_whole = misalignment == 0 ? 0 : 1;
+    unsigned const last = bytes / dword_bytes;  // after the last whole dword
+    unsigned const place = tile.offset(first, index + threadIdx.x);
+    unsigned const next = tile.offset(first, index + threadIdx.x + 1);
+    // The thread's second dword, half a line after its first one.
+    constexpr unsigned half = dwords_per_line * dword_bytes;
+    static_assert(tile_dwords == 2 * dwords_per_line);
+    bool const has_first = threadIdx.x >= first_whole && threadIdx.x < last;
+    bool const has_second = threadIdx.x + dwords_per_line < last;
+    // All are read from the tile before the first one is stored, so that none waits for another.
+    std::uint32_t dwords[lines][2];
+    ROCARRAY_UNROLL
+    for (unsigned j = 0; j < lines; ++j) {
+      dwords[j][0] = dword<Shifted>(place, next, j, phase);
+      dwords[j][1] = dword<Shifted>(place ^ half, next ^ half, j, phase);
+    }
+    std::uintptr_t out = to + threadIdx.x * dword_bytes;
+    ROCARRAY_UNROLL
+    for (unsigned j = 0; j < lines; ++j) {
+      bool const has_line = first + j * sector_bytes < extent_a;
+      if (has_first && has_line) *reinterpret_cast<std::uint32_t*>(out) = dwords[j][0];
+      if (has_second && has_line) *reinterpret_cast<std::uint32_t*>(out + half) = dwords[j][1];
+      out += step;
+    }
+    if ((misalignment | bytes % dword_bytes) != 0) {
+      store_ends<Shifted>(to, misalignment, bytes, index, phase);
     }
   }
-  // The dwords at the ends belong to the range only in part.
-  if ((misalignment | bytes % dword_bytes) == 0) return;
-  auto const store_end = [&](unsigned index) {
-    unsigned const offset = index * dword_bytes;
-    store_part<Word>(to + offset, dword_at(index),
-                     static_cast<int>(offset) - static_cast<int>(misalignment),
-                     static_cast<int>(bytes - misalignment));
-  };
-  unsigned const last = bytes / dword_bytes;
-  if (threadIdx.x == 0 && misalignment != 0) store_end(0);
-  if (threadIdx.x == last % dwords_per_line && bytes % dword_bytes != 0) store_end(last);
-}
+
+ private:
+  /// Stores the dwords at the ends of a range, which belong to it only in part. The first thread
+  /// stores that before the first whole dword, and the second thread the one after the last.
+  template <bool Shifted>
+  __device__ void store_ends(std::uintptr_t to, unsigned misalignment, unsigned bytes,
+                             unsigned index, unsigned phase) const {
+    if (threadIdx.x > 1) return;
+    if ((threadIdx.x == 0 ? misalignment : bytes % dword_bytes) == 0) return;
+    unsigned const end = threadIdx.x == 0 ? 0 : bytes / dword_bytes;
+    int const low = static_cast<int>(misalignment) - static_cast<int>(end * dword_bytes);
+    int const high = static_cast<int>(bytes) - static_cast<int>(end * dword_bytes);
+    unsigned const place = tile.offset(first, index + end);
+    unsigned const next = tile.offset(first, index + end + 1);
+    std::uintptr_t out = to + end * dword_bytes;
+    ROCARRAY_UNROLL
+    for (unsigned j = 0; j < lines; ++j) {
+      if (first + j * sector_bytes >= extent_a) break;
+      std::uint32_t const end_dword = dword<Shifted>(place, next, j, phase);
+      ROCARRAY_UNROLL
+      for (unsigned i = 0; i < words_per_dword<Word>; ++i) {
+        int const byte = static_cast<int>(i * sizeof(Word));
+        if (byte < low || byte >= high) continue;
+        *reinterpret_cast<Word*>(out + i * sizeof(Word)) =
+            static_cast<Word>(end_dword >> (8 * i * sizeof(Word)));
+      }
+      out += step;
+    }
+  }
+};
 
 /// Stores a tile, after all threads of the block have loaded it.
 template <class Word>
-__device__ void store_dwords(std::uint32_t const* tile, tile_geometry const& geometry,
-                             tile_job const& job) {
-  std::uintptr_t line = step_by(geometry.destination, threadIdx.y, job.destination_a);
-  for (unsigned a = threadIdx.y; a < geometry.extent_a; a += tile_lines) {
-    store_line<Word>(tile + a * tile_dwords, a, line, stored_range<Word>(job, geometry, line));
-    line = step_by(line, tile_lines, job.destination_a);
+__device__ void store_tile(dword_tile<Word> const& tile, tile_geometry const& geometry,
+                           tile_job const& job) {
+  constexpr auto size = static_cast<unsigned>(sizeof(Word));
+  std::uintptr_t to = step_by(geometry.destination, threadIdx.y, job.destination_a);
+  std::uintptr_t const group_step = step_by(0, sector_bytes, job.destination_a);
+  for (unsigned a = threadIdx.y; a < sector_bytes && a < geometry.extent_a; a += tile_lines) {
+    word_range const range = stored_range<Word>(job, geometry, to);
+    if (range.begin < range.end) {
+      line_group<Word> const group{tile, a, geometry.extent_a, group_step};
+      auto const misalignment = static_cast<unsigned>(to + range.begin * size) % dword_bytes;
+      unsigned const bytes = (range.end - range.begin) * size + misalignment;
+      int const begin = static_cast<int>(range.begin * size) - static_cast<int>(misalignment);
+      std::uintptr_t const first_dword =
+          to + static_cast<std::uintptr_t>(static_cast<std::ptrdiff_t>(begin));
+      if (begin % static_cast<int>(dword_bytes) == 0) {
+        group.template store<false>(first_dword, misalignment, bytes, begin);
+      } else {
+        group.template store<true>(first_dword, misalignment, bytes, begin);
+      }
+    }
+    to = step_by(to, tile_lines, job.destination_a);
   }
 }
 

@@ -13,14 +13,19 @@
 
 namespace roc::kernels {
 
+// The tile has 32 KiB for bytes and 16 KiB for words of 2 bytes. On NVIDIA six blocks fit on a
+// multiprocessor if a thread has 40 registers. On AMD, 64 KiB of a compute unit hold 2 blocks (8
+// waves of 64 threads) or 4 (16 waves); not measured there.
 template <class Word>
-__global__ void dword_tile_kernel(tile_job job) {
-  __shared__ std::uint32_t tile[dwords_per_line * words_per_dword<Word> * tile_dwords];
+__global__ void ROCARRAY_LAUNCH_BOUNDS(dwords_per_line* tile_lines, 6)
+    dword_tile_kernel(tile_job job) {
+  // Aligned so that an offset in the tile can be added to its address by bitwise or.
+  alignas(256) __shared__ dword_tile<Word> tile;
   for (std::uint32_t block = blockIdx.x; block < job.blocks; block += gridDim.x) {
     tile_geometry const geometry = tile_of(job, block);
-    load_dwords<Word>(tile, geometry, job);
+    load_tile(tile, geometry, job);
     __syncthreads();
-    store_dwords<Word>(tile, geometry, job);
+    store_tile(tile, geometry, job);
     __syncthreads();
   }
 }

@@ -9,6 +9,7 @@
 
 #include "kernels/batch_item.hpp"
 #include "kernels/fill_job.hpp"
+#include "kernels/half_row_job.hpp"
 #include "kernels/reversed_row_job.hpp"
 #include "kernels/row_job.hpp"
 #include "kernels/strided_copy_job.hpp"
@@ -39,6 +40,8 @@ hipError_t launch_row_copy(Job const& job, hipStream_t stream);
 /// Launches a copy of rows in reversed order. Element has 1, 2, 4 or 8 bytes.
 template <class Element>
 hipError_t launch_reversed_rows(reversed_row_job<Element> const& job, hipStream_t stream);
+/// Launches a copy of every second byte to contiguous rows.
+hipError_t launch_half_rows(half_row_job const& job, hipStream_t stream);
 /// Launches a copy of rows of words at any step. Word has 1, 2, 4, 8 or 16 bytes.
 template <class Word>
 hipError_t launch_word_rows(word_row_job<Word> const& job, hipStream_t stream);

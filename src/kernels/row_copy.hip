@@ -5,6 +5,7 @@
 
 #include <roc/native/elementwise.hpp>
 
+#include "kernels/half_row_job.hpp"
 #include "kernels/launch.hpp"
 #include "kernels/reversed_row_job.hpp"
 #include "kernels/row_job.hpp"
@@ -45,6 +46,14 @@ template hipError_t launch_reversed_rows(reversed_row_job<std::uint16_t> const&,
 template hipError_t launch_reversed_rows(reversed_row_job<std::uint32_t> const&, hipStream_t);
 template hipError_t launch_reversed_rows(reversed_row_job<std::uint64_t> const&, hipStream_t);
 
+hipError_t launch_half_rows(half_row_job const& job, hipStream_t stream) {
+#if defined(__CUDACC__) || defined(__HIP__)
+  return native_detail::launch_elementwise(job, job.division.count, stream);
+#else
+  return native_detail::launch_elementwise(copy_half_row_bytes{job}, job.division.count, stream);
+#endif
+}
+
 template <class Word>
 hipError_t launch_word_rows(word_row_job<Word> const& job, hipStream_t stream) {
   return native_detail::launch_elementwise(job, job.division.count, stream);
@@ -69,6 +78,7 @@ ROCARRAY_ELEMENTWISE_HOST_STUB(kernels::reversed_row_job<std::uint8_t>);
 ROCARRAY_ELEMENTWISE_HOST_STUB(kernels::reversed_row_job<std::uint16_t>);
 ROCARRAY_ELEMENTWISE_HOST_STUB(kernels::reversed_row_job<std::uint32_t>);
 ROCARRAY_ELEMENTWISE_HOST_STUB(kernels::reversed_row_job<std::uint64_t>);
+ROCARRAY_ELEMENTWISE_HOST_STUB(kernels::half_row_job);
 ROCARRAY_ELEMENTWISE_HOST_STUB(kernels::word_row_job<std::uint8_t>);
 ROCARRAY_ELEMENTWISE_HOST_STUB(kernels::word_row_job<std::uint16_t>);
 ROCARRAY_ELEMENTWISE_HOST_STUB(kernels::word_row_job<std::uint32_t>);

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "kernels/half_row_job.hpp"
 #include "kernels/launch.hpp"
 #include "kernels/reversed_row_job.hpp"
 #include "kernels/row_copy.hpp"
@@ -155,21 +156,41 @@ bool try_reversed_rows(strided_loop const& loop, hipStream_t stream) {
   }
 }
 
+// Sets the rows of a job to those along the innermost axis, of `units` units each. Returns false if
+// there are too many for 32-bit indices.
+template <class Job>
+bool set_rows(Job& job, strided_loop const& loop, std::size_t units, std::size_t units_per_thread) {
+  std::optional<std::size_t> const rows = set_axes(job.rows, loop.axes.data(), loop.rank - 1);
+  if (!rows) return false;
+  std::optional<row_division> const division = divide_rows(*rows, units, units_per_thread);
+  if (!division) return false;
+  job.division = *division;
+  job.rows.source = loop.source;
+  job.rows.destination = loop.destination;
+  job.extent = static_cast<std::uint32_t>(loop.axes[loop.rank - 1].extent);
+  return true;
+}
+
+// Enqueues the copy of every second byte to contiguous rows. Returns false and enqueues nothing for
+// other copies, or if there are too many bytes for 32-bit indices.
+bool try_half_rows(strided_loop const& loop, hipStream_t stream) {
+  layout::axis const& inner = loop.axes[loop.rank - 1];
+  half_row_job job;
+  if (inner.source != 2 || inner.destination != 1 || inner.extent > job.max_extent ||
+      !set_rows(job, loop, job.max_dwords(inner.extent), job.dwords_per_thread)) {
+    return false;
+  }
+  platform::check_launch("half row kernel", launch_half_rows(job, stream));
+  return true;
+}
+
 // Enqueues the copy by rows along the innermost axis. Returns false and enqueues nothing if there
 // are too many words for 32-bit indices.
 template <class Word>
 bool try_word_rows(strided_loop const& loop, hipStream_t stream) {
   layout::axis const& inner = loop.axes[loop.rank - 1];
   word_row_job<Word> job;
-  std::optional<std::size_t> const rows = set_axes(job.rows, loop.axes.data(), loop.rank - 1);
-  if (!rows) return false;
-  std::optional<row_division> const division =
-      divide_rows(*rows, inner.extent, job.words_per_thread);
-  if (!division) return false;
-  job.division = *division;
-  job.rows.source = loop.source;
-  job.rows.destination = loop.destination;
-  job.extent = static_cast<std::uint32_t>(inner.extent);
+  if (!set_rows(job, loop, inner.extent, job.words_per_thread)) return false;
   job.source_step = inner.source;
   job.destination_step = inner.destination;
   platform::check_launch("word row kernel", launch_word_rows(job, stream));
@@ -187,7 +208,7 @@ bool try_word_rows(strided_loop const& loop, hipStream_t stream) {
     return false;
   }
   switch (loop.word_bytes) {
-    case 1: return try_word_rows<std::uint8_t>(loop, stream);
+    case 1: return try_half_rows(loop, stream) || try_word_rows<std::uint8_t>(loop, stream);
     case 2: return try_word_rows<std::uint16_t>(loop, stream);
     case 4: return try_word_rows<std::uint32_t>(loop, stream);
     case 8: return try_word_rows<std::uint64_t>(loop, stream);

@@ -58,7 +58,8 @@ bool try_tile_copy(strided_loop const& loop, hipStream_t stream) {
     job.side_a = (aligned ? dwords_per_line : dwords_per_line - 1) * per_dword;
     job.side_b = tile_dwords * per_dword;
   } else {
-    job.side_a = job.side_b = max_side_for(loop.word_bytes);
+    job.side_a = max_side_a_for(loop.word_bytes);
+    job.side_b = max_side_b_for(loop.word_bytes);
   }
   bool const writes_dwords = by_dwords || loop.word_bytes >= sizeof(std::uint32_t);
   if (writes_dwords && axis_b.destination == word_step && axis_b.extent > job.side_b &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Copies whose fastest axes differ on the two sides, in square tiles: the arguments of the tile
-// kernels and the geometry of a block's tile.
+// Copies whose fastest axes differ on the two sides, in tiles: the arguments of the tile kernels
+// and the geometry of a block's tile.
 #pragma once
 
 #include <cstddef>
@@ -47,14 +47,28 @@ template <class Word>
 inline constexpr unsigned words_per_dword = sizeof(Word) < 4 ? 4 / sizeof(Word) : 1;
 /// The dwords that the threads of a line move at a time: one each.
 inline constexpr unsigned dwords_per_line = 32;
-/// Returns the largest side of a tile for words of this size: lines long enough for full memory
-/// bandwidth, tiles small enough for several blocks per multiprocessor.
-constexpr unsigned max_side_for(std::size_t word_bytes) {
+/// Returns the largest size of a tile along a, in words of this size: lines long enough for full
+/// memory bandwidth, tiles small enough for several blocks per multiprocessor.
+constexpr unsigned max_side_a_for(std::size_t word_bytes) {
   if (word_bytes < 4) return static_cast<unsigned>(dwords_per_line * 4 / word_bytes);
   return word_bytes == 4 ? 64 : 32;
 }
-template <class Word>
-inline constexpr unsigned max_side = max_side_for(sizeof(Word));
+/// Returns the largest size along b. Tiles of words of 4 and 8 bytes are twice as long as along a,
+/// so that the lookback makes them read half as many lines of the source again. GB/s on one H200,
+/// read and written, for two permutations of three axes, with square tiles, then with long ones:
+/// words of 4 bytes 3460, 3498 and 3644, 3888; of 8 bytes 2802, 3613 and 3095, 3954.
+///
+/// A compute unit of AMD has 64 KiB of shared memory. The long tile of words of 4 bytes has 32.5
+/// KiB, which would leave one block (4 waves of 64 threads) on it; with square tiles there are 3
+/// blocks (12 waves), as with the tiles of words of 8 bytes. Not measured on AMD.
+constexpr unsigned max_side_b_for(std::size_t word_bytes) {
+#if ROCARRAY_PLATFORM_AMD
+  bool const is_long = word_bytes == 8;
+#else
+  bool const is_long = word_bytes == 4 || word_bytes == 8;
+#endif
+  return is_long ? 2 * max_side_a_for(word_bytes) : max_side_a_for(word_bytes);
+}
 /// The size along b of a tile that is moved in dwords. Along a it has dwords_per_line, one fewer if
 /// the lines of the source are not aligned to dwords.
 inline constexpr unsigned tile_dwords = 64;
@@ -64,6 +78,14 @@ inline constexpr unsigned sector_bytes = 32;
 /// The lines that the threads of a block move at a time.
 inline constexpr unsigned tile_lines = 8;
 inline constexpr std::uint32_t max_tile_blocks = 1u << 20;  // the kernel's loop covers the rest
+
+/// __launch_bounds__ of a kernel with so many registers that `blocks` blocks of `threads` threads
+/// fit on a multiprocessor of NVIDIA. HIP's second argument has another meaning on AMD.
+#if ROCARRAY_PLATFORM_NVIDIA
+#define ROCARRAY_LAUNCH_BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
+#else
+#define ROCARRAY_LAUNCH_BOUNDS(threads, blocks) __launch_bounds__(threads)
+#endif
 
 /// One tile: the addresses of its first word, with the lookback, on both sides, and its size.
 struct tile_geometry {

@@ -93,6 +93,16 @@ TYPED_TEST(UnalignedCopy, TransposesMatrices) {
   }
 }
 
+// Tiles do not overlap, and are written in their full length.
+TYPED_TEST(UnalignedCopy, TransposesToLinesAtMultiplesOfASector) {
+  for (std::size_t const rows : {256, 320, 515, 530}) {
+    for (std::ptrdiff_t const pad : {0, 1}) {
+      check_copy<TypeParam, 2>({rows, 70}, {70 + pad, 1}, {1, 544}, 0, 32);
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
 TYPED_TEST(UnalignedCopy, ReversesTheOrderOfThreeAxes) {
   constexpr std::size_t x = 71, y = 3, z = 83;
   check_copy<TypeParam, 3>({x, y, z}, {y * z, z, 1}, {1, x, x * y}, 0, 0);

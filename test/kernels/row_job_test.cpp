@@ -17,6 +17,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/half_row_job.hpp"
 #include "kernels/reversed_row_job.hpp"
 #include "kernels/row_copy.hpp"
 #include "kernels/strided_loop.hpp"
@@ -274,6 +275,70 @@ void check_reversed_rows(reversed_row_set const& set) {
                                        : ", backwards in the destination");
 }
 
+// Rows of every second byte. Pitches and offsets are in bytes.
+struct half_row_set {
+  std::size_t extent;
+  std::size_t rows;
+  std::size_t from_pitch;
+  std::size_t to_pitch;
+  std::size_t from_offset;
+  std::size_t to_offset;
+};
+
+std::optional<roc::kernels::half_row_job> half_job(half_row_set const& set, std::uintptr_t source,
+                                                   std::uintptr_t destination) {
+  roc::kernels::half_row_job job;
+  auto const division =
+      roc::kernels::divide_rows(set.rows, job.max_dwords(set.extent), job.dwords_per_thread);
+  if (!division) return std::nullopt;
+  job.division = *division;
+  job.rows.source = source;
+  job.rows.destination = destination;
+  job.rows.rank = 1;
+  job.rows.extents[0] = roc::kernels::fast_divmod(static_cast<std::uint32_t>(set.rows));
+  job.rows.source_steps[0] = static_cast<std::ptrdiff_t>(set.from_pitch);
+  job.rows.destination_steps[0] = static_cast<std::ptrdiff_t>(set.to_pitch);
+  job.extent = static_cast<std::uint32_t>(set.extent);
+  return job;
+}
+
+// Copies every second byte once in each form, and compares all bytes around the destination.
+void check_half_rows(half_row_set const& set) {
+  constexpr std::size_t guard = 48;
+  std::size_t const row_bytes = 2 * set.extent - 1;
+  memory source(set.from_pitch * (set.rows - 1) + row_bytes + 2 * guard, set.from_offset);
+  memory destination(set.to_pitch * (set.rows - 1) + set.extent + 2 * guard, set.to_offset);
+  source.number(0);
+  destination.number(12345);
+  std::vector<std::byte> expected = destination.contents();
+  source.forbid_all();
+  destination.forbid_all();
+  for (std::size_t row = 0; row < set.rows; ++row) {
+    std::size_t const from = guard + row * set.from_pitch;
+    std::size_t const to = guard + row * set.to_pitch;
+    source.allow(from, row_bytes);
+    destination.allow(to, set.extent);
+    for (std::size_t i = 0; i < set.extent; ++i) expected[to + i] = source.data()[from + 2 * i];
+  }
+  auto const job = half_job(set, reinterpret_cast<std::uintptr_t>(source.data() + guard),
+                            reinterpret_cast<std::uintptr_t>(destination.data() + guard));
+  ASSERT_TRUE(job);
+  auto const matches = [&] {
+    destination.allow_all();
+    bool const result = destination.contents() == expected;
+    destination.number(12345);
+    return result;
+  };
+  run(*job);
+  bool const matches_on_device = matches();
+  for (std::size_t i = job->division.count; i-- > 0;) roc::kernels::copy_half_row_bytes{*job}(i);
+  bool const matches_on_cpu = matches();
+  ASSERT_TRUE(matches_on_device && matches_on_cpu)
+      << (matches_on_device ? "on the CPU: " : "") << set.rows << " rows of " << set.extent
+      << " bytes, pitches " << set.from_pitch << " and " << set.to_pitch << ", offsets "
+      << set.from_offset << " and " << set.to_offset;
+}
+
 template <class Element>
 class ReversedRowJobs : public testing::Test {};
 using elements = testing::Types<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
@@ -478,6 +543,56 @@ TEST(WordRowJob, CopiesRowsAtAnyStep) {
       run(job);
       ASSERT_TRUE(destination == expected) << extent << " words, step " << step;
     }
+  }
+}
+
+TEST(HalfRowJob, CopiesAllPairsOfMisalignments) {
+  for (std::size_t from = 0; from < 4; ++from) {
+    for (std::size_t to = 0; to < 4; ++to) {
+      for (std::size_t extent = 1; extent <= 40; ++extent) {
+        check_half_rows({extent, 3, 2 * extent - 1, extent, from, to});
+        check_half_rows({extent, 3, 2 * extent + 2, extent + 1, from, to});
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(HalfRowJob, CopiesRowsOfSeveralSegments) {
+  for (std::size_t const extent : {256u, 257u, 4089u, 4090u, 4091u, 4092u, 4096u, 20'003u}) {
+    check_half_rows({extent, 2, 2 * extent + 5, extent + 3, 1, 2});
+    check_half_rows({extent, 2, 2 * extent, extent, 3, 0});
+    if (HasFatalFailure()) return;
+  }
+}
+
+// As AccessesNoByteNextToARow of other jobs, for the form for the CPU: also no byte between those
+// of the row.
+TEST(HalfRowJob, AccessesNoOtherByteOnTheCPU) {
+  constexpr std::size_t extent = 37;
+  constexpr std::size_t guard = 32;
+  for (std::size_t from = 0; from < 4; ++from) {
+    memory source(2 * extent + 2 * guard, from);
+    memory destination(extent, 0);
+    source.number(0);
+    auto const job =
+        half_job({extent, 1, 0, 0, 0, 0}, reinterpret_cast<std::uintptr_t>(source.data() + guard),
+                 reinterpret_cast<std::uintptr_t>(destination.data()));
+    ASSERT_TRUE(job);
+    std::vector<std::byte> expected(extent);
+    for (std::size_t i = 0; i < extent; ++i) expected[i] = source.data()[guard + 2 * i];
+    std::atomic<bool> is_written = false;
+    std::thread other([&] {
+      for (std::size_t i = 0; i < guard; ++i) source.data()[i] = std::byte{1};
+      for (std::size_t i = 0; i < extent; ++i) source.data()[guard + 2 * i + 1] = std::byte{2};
+      is_written.store(true, std::memory_order_relaxed);
+    });
+    // Not ordered by the flag: the accesses of this thread still race with those of the other.
+    while (!is_written.load(std::memory_order_relaxed)) std::this_thread::yield();
+    for (std::size_t i = 0; i < job->division.count; ++i)
+      roc::kernels::copy_half_row_bytes{*job}(i);
+    other.join();
+    ASSERT_EQ(expected, destination.contents()) << "offset " << from;
   }
 }
 
