@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -231,6 +232,24 @@ void run_reversed_segments(reversed_row_job<Element> const& job) {
   }
 }
 
+// Runs both forms of a job, each on a numbered destination. Returns which of them does not leave
+// the expected bytes; empty if both do.
+template <class Device, class Cpu>
+std::string wrong_form(memory& destination, std::vector<std::byte> const& expected,
+                       Device run_on_device, Cpu run_on_cpu) {
+  auto const is_wrong = [&] {
+    destination.allow_all();
+    bool const result = destination.contents() != expected;
+    destination.number(12345);
+    return result;
+  };
+  run_on_device();
+  std::string result = is_wrong() ? "the device's form" : "";
+  run_on_cpu();
+  if (is_wrong()) result += "the CPU's form";
+  return result;
+}
+
 // Reverses rows once in each form, and compares all bytes around the destination.
 template <class Element>
 void check_reversed_rows(reversed_row_set const& set) {
@@ -257,22 +276,13 @@ void check_reversed_rows(reversed_row_set const& set) {
       reversed_job<Element>(set, reinterpret_cast<std::uintptr_t>(source.data() + guard),
                             reinterpret_cast<std::uintptr_t>(destination.data() + guard));
   ASSERT_TRUE(job);
-  auto const matches = [&] {
-    destination.allow_all();
-    bool const result = destination.contents() == expected;
-    destination.number(12345);
-    return result;
-  };
-  run(*job);
-  bool const matches_on_device = matches();
-  run_reversed_segments(*job);
-  bool const matches_on_cpu = matches();
-  ASSERT_TRUE(matches_on_device && matches_on_cpu)
-      << (matches_on_device ? "on the CPU: " : "") << set.rows << " rows of " << set.length
-      << " elements, pitches " << set.from_pitch << " and " << set.to_pitch << ", offsets "
-      << set.from_offset << " and " << set.to_offset
-      << (set.backward == side::source ? ", backwards in the source"
-                                       : ", backwards in the destination");
+  std::string const wrong =
+      wrong_form(destination, expected, [&] { run(*job); }, [&] { run_reversed_segments(*job); });
+  ASSERT_EQ("", wrong) << set.rows << " rows of " << set.length << " elements, pitches "
+                       << set.from_pitch << " and " << set.to_pitch << ", offsets "
+                       << set.from_offset << " and " << set.to_offset
+                       << (set.backward == side::source ? ", backwards in the source"
+                                                        : ", backwards in the destination");
 }
 
 // Rows of every second byte. Pitches and offsets are in bytes.
@@ -323,20 +333,13 @@ void check_half_rows(half_row_set const& set) {
   auto const job = half_job(set, reinterpret_cast<std::uintptr_t>(source.data() + guard),
                             reinterpret_cast<std::uintptr_t>(destination.data() + guard));
   ASSERT_TRUE(job);
-  auto const matches = [&] {
-    destination.allow_all();
-    bool const result = destination.contents() == expected;
-    destination.number(12345);
-    return result;
+  auto const run_on_cpu = [&] {
+    for (std::size_t i = job->division.count; i-- > 0;) roc::kernels::copy_half_row_bytes{*job}(i);
   };
-  run(*job);
-  bool const matches_on_device = matches();
-  for (std::size_t i = job->division.count; i-- > 0;) roc::kernels::copy_half_row_bytes{*job}(i);
-  bool const matches_on_cpu = matches();
-  ASSERT_TRUE(matches_on_device && matches_on_cpu)
-      << (matches_on_device ? "on the CPU: " : "") << set.rows << " rows of " << set.extent
-      << " bytes, pitches " << set.from_pitch << " and " << set.to_pitch << ", offsets "
-      << set.from_offset << " and " << set.to_offset;
+  std::string const wrong = wrong_form(destination, expected, [&] { run(*job); }, run_on_cpu);
+  ASSERT_EQ("", wrong) << set.rows << " rows of " << set.extent << " bytes, pitches "
+                       << set.from_pitch << " and " << set.to_pitch << ", offsets "
+                       << set.from_offset << " and " << set.to_offset;
 }
 
 template <class Element>
