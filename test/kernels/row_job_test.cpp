@@ -102,6 +102,24 @@ struct row_set {
   std::size_t to_offset;
 };
 
+// Runs both forms of a job, each on a numbered destination. Returns which of them does not leave
+// the expected bytes; empty if both do.
+template <class Device, class Cpu>
+std::string wrong_form(memory& destination, std::vector<std::byte> const& expected,
+                       Device run_on_device, Cpu run_on_cpu) {
+  auto const is_wrong = [&] {
+    destination.allow_all();
+    bool const result = destination.contents() != expected;
+    destination.number(12345);
+    return result;
+  };
+  run_on_device();
+  std::string result = is_wrong() ? "the device's form" : "";
+  run_on_cpu();
+  if (is_wrong()) result += "the CPU's form";
+  return result;
+}
+
 // Copies rows by a job of the given type, once in each form, and compares all bytes around the
 // destination.
 template <class Job>
@@ -140,20 +158,11 @@ void check_rows(row_set const& where) {
                     static_cast<std::ptrdiff_t>(where.to_pitch)};
   auto const job = make_row_job<Job>(layout);
   ASSERT_TRUE(job);
-  auto const matches = [&] {
-    destination.allow_all();
-    bool const result = destination.contents() == expected;
-    destination.number(12345);
-    return result;
-  };
-  run(*job);
-  bool const matches_on_device = matches();
-  run_segments(*job);
-  bool const matches_on_cpu = matches();
-  ASSERT_TRUE(matches_on_device && matches_on_cpu)
-      << (matches_on_device ? "on the CPU: " : "") << where.planes << " x " << where.rows_of_plane
-      << " rows of " << run_bytes << " bytes, pitches " << where.from_pitch << " and "
-      << where.to_pitch << ", offsets " << where.from_offset << " and " << where.to_offset;
+  std::string const wrong =
+      wrong_form(destination, expected, [&] { run(*job); }, [&] { run_segments(*job); });
+  ASSERT_EQ("", wrong) << where.planes << " x " << where.rows_of_plane << " rows of " << run_bytes
+                       << " bytes, pitches " << where.from_pitch << " and " << where.to_pitch
+                       << ", offsets " << where.from_offset << " and " << where.to_offset;
 }
 
 canonical_layout rows_of(std::size_t run_bytes, std::size_t rows, std::size_t destination,
@@ -230,24 +239,6 @@ void run_reversed_segments(reversed_row_job<Element> const& job) {
   for (std::size_t i = job.division.count / job.division.threads.divisor; i-- > 0;) {
     roc::kernels::copy_reversed_segment<Element>{job}(i);
   }
-}
-
-// Runs both forms of a job, each on a numbered destination. Returns which of them does not leave
-// the expected bytes; empty if both do.
-template <class Device, class Cpu>
-std::string wrong_form(memory& destination, std::vector<std::byte> const& expected,
-                       Device run_on_device, Cpu run_on_cpu) {
-  auto const is_wrong = [&] {
-    destination.allow_all();
-    bool const result = destination.contents() != expected;
-    destination.number(12345);
-    return result;
-  };
-  run_on_device();
-  std::string result = is_wrong() ? "the device's form" : "";
-  run_on_cpu();
-  if (is_wrong()) result += "the CPU's form";
-  return result;
 }
 
 // Reverses rows once in each form, and compares all bytes around the destination.

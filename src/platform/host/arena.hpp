@@ -56,9 +56,9 @@ class arena {
   /// Returns device memory, or null if no gap is large enough. Fills the memory with `fresh_poison`
   /// if ROCARRAY_HOST_POISON is set. `is_from_pool` memory cannot be shared.
   void* allocate(std::size_t bytes, bool is_from_pool = false);
-  /// Makes find() forget the allocation that begins at `data`, which is about to be freed: no later
-  /// call may use it or free it. Returns false if there is none, or it is so already. `free` then
-  /// frees it, or restore() undoes the call.
+  /// Hides the allocation that begins at `data` from find(), so that no later call uses or frees
+  /// it. Returns false if there is no such allocation, or if it is hidden already. Must be followed
+  /// by free(), or by restore(), which undoes the call.
   bool begin_free(void* data) noexcept;
   void restore(void* data) noexcept;
   /// Frees an allocation. Returns false if none begins at `data`. Fills the memory with

@@ -200,14 +200,15 @@ class scheduler {
   /// `wanted`. The caller holds the lock.
   operation_ptr find_runnable_locked(operation_ptr const& wanted,
                                      std::vector<operation_ptr>& path) noexcept;
-  /// Returns `next`, which has no pending dependency, if it can run now. If it waits for a value,
-  /// returns an operation that leads to a write of the value and can run. If there is none, and no
-  /// other process writes the value, returns one of any stream: a host function, copy or kernel
-  /// may write it too. Returns null if nothing can run. The caller holds the lock.
+  /// Returns an operation that can run, or null. `next` has no pending dependency, and is returned
+  /// if it can run. If it waits for a value, an operation that leads to a write of the value comes
+  /// first, and then one of any stream, unless another process writes the value: a host function,
+  /// copy or kernel may write it too. The caller holds the lock.
   operation_ptr find_progress_locked(operation_ptr const& next) noexcept;
   /// Returns an operation that can run and leads to `wanted`: `wanted` itself, a dependency, or one
-  /// that leads to a write of a value that they wait for. Returns null if there is none, or if the
-  /// search with the number search_ has already visited `wanted`. The caller holds the lock.
+  /// that leads to a write of a value that they wait for. Returns null if there is no such
+  /// operation, or if the search with the number search_ has visited `wanted` before. The caller
+  /// holds the lock.
   operation_ptr find_ready_locked(operation_ptr const& wanted) noexcept;
   /// Runs `wanted` and its dependencies, and waits for those that other threads run. Runs nothing
   /// else, except operations that may write values that they wait for. If a value is awaited and

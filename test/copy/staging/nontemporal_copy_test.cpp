@@ -50,7 +50,7 @@ TEST(NontemporalCopy, UnpacksWhatTheCachesCannotHold) {
 
 TEST(NontemporalCopy, UnpacksRunsOfWholeCacheLinesAndLongRuns) {
   alignas(64) static std::byte memory[128];
-  // Of rows in planes.
+  // Asks for a layout of rows in planes.
   auto const is_nontemporal = [](std::size_t offset, std::ptrdiff_t plane, std::ptrdiff_t row,
                                  std::size_t run) {
     roc::layout::canonical_layout layout;
