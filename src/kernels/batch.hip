@@ -19,7 +19,10 @@ __global__ void copy_items(batch_item const* items, std::size_t count) {
   unsigned const teams_per_block = blockDim.x / Team;
   std::size_t const teams = std::size_t{gridDim.x} * teams_per_block;
   std::size_t const first = std::size_t{blockIdx.x} * teams_per_block + threadIdx.x / Team;
-  for (std::size_t i = first; i < count; i += teams) copy_item(items[i], threadIdx.x % Team, Team);
+  for (std::size_t i = first; i < count; i += teams) {
+    batch_item const item = items[i];  // a reference would be read again after each store
+    copy_item(item, threadIdx.x % Team, Team);
+  }
 }
 
 ROCARRAY_HOST_STUB(copy_items<item_threads>);

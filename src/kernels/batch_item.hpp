@@ -41,20 +41,18 @@ ROCARRAY_HOST_DEVICE void copy_item_words(batch_item const& item, unsigned lane,
   // Several loads are in flight at once, because the source may be on the other side of the link.
   constexpr unsigned in_flight = 4;
   for (std::uint32_t first = lane; first < count; first += in_flight * lanes) {
-    Word words[in_flight] = {};
+    word_register<Word> words[in_flight] = {};
     ROCARRAY_UNROLL
     for (unsigned k = 0; k < in_flight; ++k) {
       std::uint32_t const i = first + k * lanes;
       if (i >= count) break;
-      copy_word_to(words[k],
-                   *reinterpret_cast<Word const*>(item.source + offset(i, item.source_step)));
+      copy_word_to(words[k], word_at<Word const>(item.source + offset(i, item.source_step)));
     }
     ROCARRAY_UNROLL
     for (unsigned k = 0; k < in_flight; ++k) {
       std::uint32_t const i = first + k * lanes;
       if (i >= count) break;
-      copy_word_to(*reinterpret_cast<Word*>(item.destination + offset(i, item.destination_step)),
-                   words[k]);
+      copy_word_to(word_at<Word>(item.destination + offset(i, item.destination_step)), words[k]);
     }
   }
 }

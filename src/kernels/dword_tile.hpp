@@ -66,7 +66,7 @@ __device__ std::uint32_t load_within_source(std::uintptr_t address, tile_job con
   std::uint32_t dword = 0;
   for (unsigned byte = 0; byte < dword_bytes; byte += sizeof(Word)) {
     if (address + byte < job.source_low || address + byte >= job.source_high) continue;
-    dword |= std::uint32_t{*reinterpret_cast<Word const*>(address + byte)} << (8 * byte);
+    dword |= std::uint32_t{word_at<Word const>(address + byte)} << (8 * byte);
   }
   return dword;
 }
@@ -106,7 +106,7 @@ __device__ void load_tile(dword_tile<Word>& tile, tile_geometry const& geometry,
       ROCARRAY_UNROLL
       for (unsigned i = 0; i < per_dword; ++i) {
         if (rest > static_cast<int>(k * group_lines + i)) {
-          dwords[k][i] = Inside ? *reinterpret_cast<std::uint32_t const*>(from[i])
+          dwords[k][i] = Inside ? word_at<std::uint32_t const>(from[i])
                                 : load_within_source<Word>(from[i], job);
         }
         from[i] += group_step;
@@ -193,8 +193,8 @@ struct line_group {
     ROCARRAY_UNROLL
     for (unsigned j = 0; j < lines; ++j) {
       bool const has_line = first + j * sector_bytes < extent_a;
-      if (has_first && has_line) *reinterpret_cast<std::uint32_t*>(out) = dwords[j][0];
-      if (has_second && has_line) *reinterpret_cast<std::uint32_t*>(out + half) = dwords[j][1];
+      if (has_first && has_line) word_at<std::uint32_t>(out) = dwords[j][0];
+      if (has_second && has_line) word_at<std::uint32_t>(out + half) = dwords[j][1];
       out += step;
     }
     if ((misalignment | bytes % dword_bytes) != 0) {
@@ -224,7 +224,7 @@ struct line_group {
       for (unsigned i = 0; i < words_per_dword<Word>; ++i) {
         int const byte = static_cast<int>(i * sizeof(Word));
         if (byte < low || byte >= high) continue;
-        *reinterpret_cast<Word*>(out + i * sizeof(Word)) =
+        word_at<Word>(out + i * sizeof(Word)) =
             static_cast<Word>(end_dword >> (8 * i * sizeof(Word)));
       }
       out += step;

@@ -43,7 +43,7 @@ struct fill_word {
     }
     Index const phase =
         divisor(period) == 1 ? 0 : index_in_run - quotient(index_in_run, period) * divisor(period);
-    *reinterpret_cast<Word*>(to) = pattern[phase];
+    word_at<Word>(to) = pattern[phase];
   }
 };
 

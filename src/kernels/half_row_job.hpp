@@ -59,17 +59,16 @@ struct half_row_job {
       std::uint32_t const index = units.first + k * units.step;
       if (index < low || index >= high) continue;
       std::uintptr_t const at = row.from - shift + std::size_t{index} * (2 * dword_bytes);
-      words[k][0] = *reinterpret_cast<std::uint32_t const*>(at);
-      words[k][1] = *reinterpret_cast<std::uint32_t const*>(at + dword_bytes);
-      if (has_third) words[k][2] = *reinterpret_cast<std::uint32_t const*>(at + 2 * dword_bytes);
+      words[k][0] = word_at<std::uint32_t const>(at);
+      words[k][1] = word_at<std::uint32_t const>(at + dword_bytes);
+      if (has_third) words[k][2] = word_at<std::uint32_t const>(at + 2 * dword_bytes);
     }
     ROCARRAY_UNROLL
     for (unsigned k = 0; k < dwords_per_thread; ++k) {
       std::uint32_t const index = units.first + k * units.step;
       if (index < low || index >= high) continue;
-      *reinterpret_cast<std::uint32_t*>(row.to + std::size_t{index} * dword_bytes) =
-          every_second_byte(shifted(words[k][0], words[k][1], shift),
-                            shifted(words[k][1], words[k][2], shift));
+      word_at<std::uint32_t>(row.to + std::size_t{index} * dword_bytes) = every_second_byte(
+          shifted(words[k][0], words[k][1], shift), shifted(words[k][1], words[k][2], shift));
     }
     for (unsigned k = 0; k < dwords_per_thread; ++k) {
       std::uint32_t const index = units.first + k * units.step;
@@ -106,8 +105,8 @@ struct half_row_job {
     for (unsigned byte = 0; byte < dword_bytes; ++byte) {
       std::uint64_t const position = std::uint64_t{dword} * dword_bytes + byte;
       if (position < row.begin || position >= row.end) continue;
-      *reinterpret_cast<std::uint8_t*>(row.to + position) =
-          *reinterpret_cast<std::uint8_t const*>(row.from + 2 * position);
+      word_at<std::uint8_t>(row.to + position) =
+          word_at<std::uint8_t const>(row.from + 2 * position);
     }
   }
 

@@ -77,7 +77,7 @@ struct reversed_row_job {
       if (shift != 0) words[chunk::count] = word_at<word const>(from + chunk_bytes);
     }
     // The elements have registers of their own: all loads are in flight at once.
-    Element elements[elements_per_thread] = {};
+    word_register<Element> elements[elements_per_thread] = {};
     std::size_t offsets[elements_per_thread];
     bool has_element[elements_per_thread];
     ROCARRAY_UNROLL
@@ -105,7 +105,7 @@ struct reversed_row_job {
     }
     ROCARRAY_UNROLL
     for (unsigned k = 0; k < elements_per_thread; ++k) {
-      if (has_element[k]) word_at<Element>(row.to + offsets[k]) = elements[k];
+      if (has_element[k]) copy_word_to(word_at<Element>(row.to + offsets[k]), elements[k]);
     }
   }
 

@@ -36,12 +36,6 @@ struct row_arguments {
   row_division division;  // into chunks, one for each thread
 };
 
-/// Returns a word of memory, which may belong to a row of either side.
-template <class Word>
-ROCARRAY_HOST_DEVICE Word& word_at(std::uintptr_t address) {
-  return *reinterpret_cast<Word*>(address);
-}
-
 /// The part of a row near a chunk of the destination: positions [begin, end), in bytes from the
 /// beginning of the chunk. Both are multiples of 4.
 struct row_part {
@@ -196,7 +190,7 @@ struct split_row_job : row_arguments {
       if (shift != 0) dwords[count] = word_at<std::uint32_t const>(from + row_chunk::bytes);
     }
     // The words have registers of their own: all loads are in flight at once.
-    Word words[words_per_thread] = {};
+    word_register<Word> words[words_per_thread] = {};
     std::size_t offsets[words_per_thread];
     bool has_word[words_per_thread];
     ROCARRAY_UNROLL
@@ -220,7 +214,7 @@ struct split_row_job : row_arguments {
     }
     ROCARRAY_UNROLL
     for (unsigned k = 0; k < words_per_thread; ++k) {
-      if (has_word[k]) word_at<Word>(row.to + offsets[k]) = words[k];
+      if (has_word[k]) copy_word_to(word_at<Word>(row.to + offsets[k]), words[k]);
     }
   }
 

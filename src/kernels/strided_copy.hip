@@ -21,13 +21,13 @@ __global__ void copy_words(copy_word<Word, Index> f) {
   for (std::size_t block = blockIdx.x; block * words_per_block < f.job.count; block += gridDim.x) {
     std::size_t const first = block * words_per_block + threadIdx.x;
     word_addresses addresses[words_per_thread];
-    Word words[words_per_thread];
+    word_register<Word> words[words_per_thread] = {};
     ROCARRAY_UNROLL
     for (unsigned k = 0; k < words_per_thread; ++k) {
       std::size_t const i = first + std::size_t{k} * blockDim.x;
       if (i >= f.job.count) break;
       addresses[k] = f.locate(i);
-      copy_word_to(words[k], *reinterpret_cast<Word const*>(addresses[k].from));
+      copy_word_to(words[k], word_at<Word const>(addresses[k].from));
     }
     // Elements are reversed only here: an instruction that depends on a load would delay the next.
     ROCARRAY_UNROLL

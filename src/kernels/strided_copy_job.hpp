@@ -72,16 +72,17 @@ struct copy_word {
 
   ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const {
     word_addresses const addresses = locate(i);
-    write(addresses, *reinterpret_cast<Word const*>(addresses.from));
+    write(addresses, word_at<Word const>(addresses.from));
   }
 
   /// Writes a word that was read, with its elements reversed if the job asks for it.
-  ROCARRAY_HOST_DEVICE void write(word_addresses const& addresses, Word const& word) const {
-    auto& destination = *reinterpret_cast<Word*>(addresses.to);
+  ROCARRAY_HOST_DEVICE void write(word_addresses const& addresses,
+                                  word_register<Word> const& word) const {
+    auto& destination = word_at<Word>(addresses.to);
     if (job.reversed_bytes == 0) {
       copy_word_to(destination, word);
     } else {
-      copy_word_to(destination, reversed(word, job.reversed_bytes));
+      copy_word_to(destination, reversed(static_cast<Word>(word), job.reversed_bytes));
     }
   }
 

@@ -47,13 +47,13 @@ struct word_tile {
     int rest = static_cast<int>(geometry.extent_b) - static_cast<int>(threadIdx.y);
     Word* to = words + threadIdx.y * pitch + threadIdx.x;
     for (; rest > 0; rest -= static_cast<int>(rows * tile_lines)) {
-      Word loaded[rows][columns];
+      word_register<Word> loaded[rows][columns] = {};
       ROCARRAY_UNROLL
       for (unsigned i = 0; i < rows; ++i) {
         ROCARRAY_UNROLL
         for (unsigned u = 0; u < columns; ++u) {
           if (rest > static_cast<int>(i * tile_lines) && has_column[u]) {
-            copy_word_to(loaded[i][u], *reinterpret_cast<Word const*>(from + u * column_step));
+            copy_word_to(loaded[i][u], word_at<Word const>(from + u * column_step));
           }
         }
         from += row_step;
@@ -90,7 +90,7 @@ struct word_tile {
     line = step_by(line, first, job.destination_b);
     Word const* from = words + first * pitch + threadIdx.y;
     for (; rest_lines > 0; rest_lines -= static_cast<int>(lines * tile_lines)) {
-      Word loaded[lines][parts];
+      word_register<Word> loaded[lines][parts];
       ROCARRAY_UNROLL
       for (unsigned k = 0; k < lines; ++k) {
         ROCARRAY_UNROLL
@@ -106,7 +106,7 @@ struct word_tile {
         for (unsigned v = 0; v < parts; ++v) {
           if (rest_lines > static_cast<int>(k * tile_lines) &&
               rest > static_cast<int>(v * line_threads)) {
-            copy_word_to(*reinterpret_cast<Word*>(to), loaded[k][v]);
+            copy_word_to(word_at<Word>(to), loaded[k][v]);
           }
           to += part_step;
         }

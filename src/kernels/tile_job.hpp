@@ -165,8 +165,7 @@ struct copy_tile {
       for (unsigned a = 0; a < tile.extent_a; ++a) {
         auto const from = static_cast<std::uintptr_t>(a * job.source_a + b * job.source_b);
         auto const to = static_cast<std::uintptr_t>(a * job.destination_a + b * job.destination_b);
-        *reinterpret_cast<Word*>(tile.destination + to) =
-            *reinterpret_cast<Word const*>(tile.source + from);
+        word_at<Word>(tile.destination + to) = word_at<Word const>(tile.source + from);
       }
     }
   }

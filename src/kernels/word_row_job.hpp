@@ -36,16 +36,17 @@ struct word_row_job {
     std::uintptr_t const to = row.to + bytes(units.first, destination_step);
     std::uintptr_t const from_step = bytes(units.step, source_step);
     std::uintptr_t const to_step = bytes(units.step, destination_step);
-    Word words[words_per_thread] = {};
+    word_register<Word> words[words_per_thread] = {};
+    // `continue` would make hipcc wait for some of the loads before the last one.
     ROCARRAY_UNROLL
     for (unsigned k = 0; k < words_per_thread; ++k) {
-      if (units.first + k * units.step >= extent) continue;
-      copy_word_to(words[k], *reinterpret_cast<Word const*>(from + k * from_step));
+      if (units.first + k * units.step >= extent) break;
+      copy_word_to(words[k], word_at<Word const>(from + k * from_step));
     }
     ROCARRAY_UNROLL
     for (unsigned k = 0; k < words_per_thread; ++k) {
-      if (units.first + k * units.step >= extent) continue;
-      copy_word_to(*reinterpret_cast<Word*>(to + k * to_step), words[k]);
+      if (units.first + k * units.step >= extent) break;
+      copy_word_to(word_at<Word>(to + k * to_step), words[k]);
     }
   }
 
