@@ -74,15 +74,14 @@ staged_batch::limits limits_for_stream_order() {
 void enqueue_within_device(shared_batch const& batch, device_route const& route,
                            stream_ref stream) {
   std::size_t const block = base::options().staging_block;
-  constexpr auto client = staging_pool::device_work;
   for (auto const& work : make_staged_batches(batch, route.within_device,
                                               copy_kind::device_to_device, {block, SIZE_MAX})) {
     for (std::size_t chunk = 0; chunk != work->chunk_count(); ++chunk) {
-      auto const buffer =
-          staging_pool::pinned(client).acquire(work->description_bytes(chunk), stream);
-      staging_slot slot{buffer->data(), nullptr, stream, client};
+      auto const buffer = staging_pool::pinned(staging_pool::device_work)
+                              .acquire(work->description_bytes(chunk), stream);
+      staging_slot slot{buffer->data(), nullptr, nullptr, stream};
       slot.item_count = work->write_description(chunk, slot);
-      static_cast<void>(work->enqueue_upload(chunk, slot, true));
+      work->enqueue_upload(chunk, slot);
     }
   }
 }

@@ -60,6 +60,24 @@ bool canonical_layout::is_dense(side operand) const noexcept {
   return true;
 }
 
+canonical_layout joined_for(canonical_layout const& layout, side operand) noexcept {
+  canonical_layout result;
+  result.source = layout.source;
+  result.destination = layout.destination;
+  result.run = layout.run;
+  for (std::size_t i = 0; i != layout.rank; ++i) {
+    std::ptrdiff_t const step = step_of(layout.axes[i], operand);
+    append(result, {layout.axes[i].extent, step, step});
+  }
+  if (result.rank == 0) return result;
+  axis const& inner = result.axes[result.rank - 1];
+  if (inner.source == static_cast<std::ptrdiff_t>(result.run)) {
+    result.run *= inner.extent;
+    --result.rank;
+  }
+  return result;
+}
+
 byte_span span_of(canonical_layout const& layout, side operand) noexcept {
   byte_span result{0, static_cast<std::ptrdiff_t>(layout.run)};
   for (std::size_t i = 0; i < layout.rank; ++i) {

@@ -16,12 +16,13 @@
 
 namespace roc::runtime {
 
-/// Two numbers in pinned memory with which the device and the CPU tell each other how far the
+/// Numbers in pinned memory with which the device and the CPU tell each other how far the
 /// operations on a pair of streams are. They only grow, so that operations never reset them. On
 /// cache lines of their own, because one side writes and the other side polls.
 struct progress_counters {
-  alignas(128) std::uint64_t device = 0;  // written by the device, in the order of `first`
-  alignas(128) std::uint64_t cpu = 0;     // written by the CPU; `first` waits for its values
+  alignas(128) std::uint64_t device = 0;         // written by the device, in the order of `first`
+  alignas(128) std::uint64_t second_device = 0;  // the same for `second`
+  alignas(128) std::uint64_t cpu = 0;            // written by the CPU; both streams wait for it
 };
 
 /// Two streams and the events that order their steps with each other and with the user's stream.
@@ -37,7 +38,7 @@ struct auxiliary_streams {
   stream_ref first;
   stream_ref second;
   event input_ready;  // on the user's stream: its earlier work is done
-  event first_done;   // on `first`: the first step of the current chunk is done
+  event step_done;    // on one of them: the step that the other one waits for is done
   event done;         // on `first` or `second`: the operation is done
   std::array<event, max_slots> slot_free;        // on `second`: the last use of a slot is done
   progress_counters* counters = nullptr;         // null until progress_counters_of was called

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Canonical layouts of many axes, and that those of few allocate nothing.
+// Canonical layouts of many axes, that those of few allocate nothing, and layouts of one side.
 #include "layout/canonical_layout.hpp"
 
 #include <roc/error.hpp>
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <random>
+#include <vector>
 
+#include "layout/for_each_row.hpp"
 #include "support/failing_new.hpp"
 
 namespace {
@@ -70,6 +74,84 @@ TEST(CanonicalLayout, AllocatesNothingUpToTheLimit) {
   EXPECT_EQ(0, roc::test::fail_each_new([&] { static_cast<void>(copy.canonical()); }));
   copy_of_pairs<layout::max_axes + 1> const larger(2);
   EXPECT_EQ(1, roc::test::fail_each_new([&] { static_cast<void>(larger.canonical()); }));
+}
+
+layout::canonical_layout layout_of(std::size_t run, std::vector<layout::axis> const& axes) {
+  layout::canonical_layout result;
+  result.run = run;
+  result.rank = axes.size();
+  std::copy(axes.begin(), axes.end(), result.axes.begin());
+  return result;
+}
+
+// The offsets of the bytes of a range on one side, in linear order.
+std::vector<std::ptrdiff_t> offsets_of(layout::canonical_layout const& canonical, layout::side side,
+                                       layout::packed_range range) {
+  std::ptrdiff_t const step = layout::inner_step(canonical, side);
+  std::vector<std::ptrdiff_t> result;
+  layout::for_each_row(
+      canonical, range,
+      [&](std::ptrdiff_t source, std::ptrdiff_t destination, std::size_t, layout::rows rows) {
+        std::ptrdiff_t from = side == layout::side::source ? source : destination;
+        for (std::size_t i = 0; i != rows.count; ++i, from += step) {
+          for (std::size_t k = 0; k != rows.run; ++k) {
+            result.push_back(from + static_cast<std::ptrdiff_t>(k));
+          }
+        }
+      });
+  return result;
+}
+
+TEST(JoinedFor, DenseSideIsOneRun) {
+  auto const planes = layout_of(4, {{3, 40, 108}, {5, 8, 20}, {5, 4, 4}});
+  EXPECT_EQ(1u, layout::joined_for(planes, layout::side::destination).rank);
+  EXPECT_EQ(100u, layout::joined_for(planes, layout::side::destination).run);
+  auto const dense = layout_of(4, {{3, 200, 60}, {5, 8, 12}, {3, 100, 4}});
+  EXPECT_EQ(0u, layout::joined_for(dense, layout::side::destination).rank);
+  EXPECT_EQ(180u, layout::joined_for(dense, layout::side::destination).run);
+  EXPECT_EQ(3u, layout::joined_for(dense, layout::side::source).rank);
+}
+
+TEST(JoinedFor, AxesWithGapsAreJoinedWithoutTheRun) {
+  auto const canonical = layout_of(4, {{3, 70, 32}, {4, 8, 8}});
+  auto const joined = layout::joined_for(canonical, layout::side::destination);
+  EXPECT_EQ(4u, joined.run);
+  ASSERT_EQ(1u, joined.rank);
+  EXPECT_EQ(12u, joined.axes[0].extent);
+  EXPECT_EQ(8, joined.axes[0].destination);
+}
+
+TEST(JoinedFor, KeepsTheLinearOrder) {
+  std::mt19937 random(5);
+  auto const below = [&](std::size_t end) { return static_cast<std::size_t>(random()) % end; };
+  for (int round = 0; round != 2000; ++round) {
+    std::size_t const run = 1 + below(4);
+    std::vector<layout::axis> axes(below(5));
+    std::array<std::ptrdiff_t, 2> next{static_cast<std::ptrdiff_t>(run),
+                                       static_cast<std::ptrdiff_t>(run)};
+    for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+      axis->extent = 2 + below(3);
+      std::array<std::ptrdiff_t, 2> step{};
+      for (std::size_t side = 0; side != 2; ++side) {
+        // No gap, a gap, the opposite direction, or the same bytes again.
+        std::array<std::ptrdiff_t, 4> const steps{next[side], next[side] + 3, -next[side], 0};
+        step[side] = steps[std::min<std::size_t>(below(6), 3)];
+        next[side] = step[side] * static_cast<std::ptrdiff_t>(axis->extent);
+      }
+      axis->source = step[0];
+      axis->destination = step[1];
+    }
+    auto const canonical = layout_of(run, axes);
+    std::size_t const bytes = canonical.bytes();
+    std::size_t const begin = below(bytes);
+    layout::packed_range const range{begin, begin + 1 + below(bytes - begin)};
+    for (auto const side : {layout::side::source, layout::side::destination}) {
+      auto const joined = layout::joined_for(canonical, side);
+      ASSERT_EQ(bytes, joined.bytes());
+      ASSERT_LE(joined.rank, canonical.rank);
+      ASSERT_EQ(offsets_of(canonical, side, range), offsets_of(joined, side, range)) << round;
+    }
+  }
 }
 
 }  // namespace

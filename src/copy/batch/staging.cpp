@@ -280,9 +280,8 @@ void staged_batch::enqueue_download(std::size_t, staging_slot const& slot) const
                                                slot.item_count, runtime::handle(slot.stream)));
 }
 
-bool staged_batch::enqueue_upload(std::size_t chunk, staging_slot const& slot, bool) const {
+void staged_batch::enqueue_upload(std::size_t chunk, staging_slot const& slot) const {
   enqueue_download(chunk, slot);  // the same kernel: its items name source and destination
-  return true;
 }
 
 std::vector<std::shared_ptr<staged_batch const>> make_staged_batches(

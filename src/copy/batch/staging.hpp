@@ -93,9 +93,8 @@ class staged_batch final : public staged_work {
   std::size_t write_description(std::size_t chunk, staging_slot const& slot) const override;
   void pack(std::size_t chunk, std::size_t task, std::byte* data) const noexcept override;
   void unpack(std::size_t chunk, std::size_t task, std::byte const* data) const noexcept override;
-  /// Launches the batch kernel for the chunk; needs no further memory and never returns false. Also
-  /// used for copies within the device.
-  bool enqueue_upload(std::size_t chunk, staging_slot const& slot, bool may_block) const override;
+  /// Launches the batch kernel for the chunk. Also used for copies within the device.
+  void enqueue_upload(std::size_t chunk, staging_slot const& slot) const override;
   void enqueue_download(std::size_t chunk, staging_slot const& slot) const override;
 
  private:

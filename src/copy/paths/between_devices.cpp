@@ -37,7 +37,7 @@ class device_streams {
     return kept_ ? (*kept_).second : stream_ref(created_->second);
   }
   event& input_ready() noexcept { return kept_ ? (*kept_).input_ready : created_->input_ready; }
-  event& step_done() noexcept { return kept_ ? (*kept_).first_done : created_->step_done; }
+  event& step_done() noexcept { return kept_ ? (*kept_).step_done : created_->step_done; }
   event& slot_free(std::size_t slot) noexcept {
     return kept_ ? (*kept_).slot_free[slot] : created_->slot_free[slot];
   }

@@ -116,19 +116,19 @@ void copy_rows_nontemporal(std::byte* to, std::ptrdiff_t to_step, std::byte cons
 
 void pack(layout::canonical_layout const& canonical, layout::packed_range range, std::byte* packed,
           std::size_t opposite_bytes) noexcept {
-  std::ptrdiff_t const step = layout::inner_step(canonical, layout::side::source);
-  bool const nontemporal = canonical.run >= min_packed_nontemporal_run_bytes &&
-                           is_packed_nontemporally(canonical.bytes(), opposite_bytes);
+  layout::canonical_layout const host = layout::joined_for(canonical, layout::side::source);
+  std::ptrdiff_t const step = layout::inner_step(host, layout::side::source);
+  bool const nontemporal = host.run >= min_packed_nontemporal_run_bytes &&
+                           is_packed_nontemporally(host.bytes(), opposite_bytes);
   layout::for_each_row(
-      canonical, range,
+      host, range,
       [&](std::ptrdiff_t source, std::ptrdiff_t, std::size_t offset, layout::rows rows) {
         auto const run = static_cast<std::ptrdiff_t>(rows.run);
         if (nontemporal) {
-          copy_rows_nontemporal(packed + offset, run, canonical.source + source, step, rows,
+          copy_rows_nontemporal(packed + offset, run, host.source + source, step, rows,
                                 layout::side::source);
         } else {
-          copy_rows(packed + offset, run, canonical.source + source, step, rows,
-                    layout::side::source);
+          copy_rows(packed + offset, run, host.source + source, step, rows, layout::side::source);
         }
       });
   if (nontemporal) nontemporal_fence();
@@ -136,14 +136,15 @@ void pack(layout::canonical_layout const& canonical, layout::packed_range range,
 
 void unpack(layout::canonical_layout const& canonical, layout::packed_range range,
             std::byte const* packed, std::size_t opposite_bytes) noexcept {
-  std::ptrdiff_t const step = layout::inner_step(canonical, layout::side::destination);
-  bool const nontemporal = are_runs_unpacked_nontemporally(canonical) &&
-                           is_unpacked_nontemporally(canonical.bytes(), opposite_bytes);
+  layout::canonical_layout const host = layout::joined_for(canonical, layout::side::destination);
+  std::ptrdiff_t const step = layout::inner_step(host, layout::side::destination);
+  bool const nontemporal = are_runs_unpacked_nontemporally(host) &&
+                           is_unpacked_nontemporally(host.bytes(), opposite_bytes);
   layout::for_each_row(
-      canonical, range,
+      host, range,
       [&](std::ptrdiff_t, std::ptrdiff_t destination, std::size_t offset, layout::rows rows) {
         auto const run = static_cast<std::ptrdiff_t>(rows.run);
-        std::byte* const to = canonical.destination + destination;
+        std::byte* const to = host.destination + destination;
         if (nontemporal) {
           copy_rows_nontemporal(to, step, packed + offset, run, rows, layout::side::destination);
         } else {

@@ -25,11 +25,11 @@ std::size_t staging_bytes(staged_work const& work, std::size_t chunk) {
   return work.description_bytes(chunk) + work.data_bytes(chunk);
 }
 
-// The description comes first in the buffer, the data after it.
+// The description comes first in the buffer, the data after it. The slot has no scratch memory yet.
 staging_slot slot_in(staging_buffer const& buffer, staged_work const& work, std::size_t chunk,
-                     stream_ref stream, client pool_client) {
+                     stream_ref stream) {
   std::byte* const begin = buffer.data();
-  return {begin, begin + work.description_bytes(chunk), stream, pool_client};
+  return {begin, begin + work.description_bytes(chunk), nullptr, stream};
 }
 
 // The streams of the chunks of a transfer: one, or two internal ones in turn if the device executes
@@ -104,14 +104,26 @@ class parallel_upload final : public parallel_work {
       reserved.reset();  // other threads must not spin while this one waits for memory
       buffer = pool.acquire(bytes, stream);
     }
-    staging_slot slot = slot_in(*buffer, work_, chunk, stream, client_);
+    staging_slot slot = slot_in(*buffer, work_, chunk, stream);
     slot.item_count = work_.write_description(chunk, slot);
     queue_.run_chunk(chunk, slot.data, reserved);
     auto lock = lock_hip_calls(hip_calls_);
     staging_buffer_ptr const released_at_return = std::move(buffer);
-    if (work_.enqueue_upload(chunk, slot, false)) return true;
-    lock.unlock();  // threads that must not block can enqueue their chunks while this one blocks
-    return may_block && work_.enqueue_upload(chunk, slot, true);
+    staging_buffer_ptr scratch;
+    if (std::size_t const scratch_bytes = work_.scratch_bytes(chunk); scratch_bytes != 0) {
+      auto& scratch_pool = staging_pool::device_scratch(client_);
+      constexpr auto access = staging_pool::access::stream_ordered;
+      scratch = scratch_pool.try_acquire(scratch_bytes, stream, access);
+      if (scratch == nullptr) {
+        if (!may_block) return false;
+        lock.unlock();  // threads that must not block can enqueue their chunks meanwhile
+        scratch = scratch_pool.acquire(scratch_bytes, stream, access);
+        base::spin_then_lock(lock);
+      }
+      slot.scratch = scratch->data();
+    }
+    work_.enqueue_upload(chunk, slot);
+    return true;
   }
   // While earlier work of a user's stream is pending, memory used on that stream does not become
   // free, and workers must not wait for it.
@@ -152,8 +164,14 @@ class parallel_download final : public parallel_work {
     std::size_t const bytes = staging_bytes(work_, chunk);
     event arrived;
     auto const buffer = pool.acquire(bytes, stream);
-    staging_slot slot = slot_in(*buffer, work_, chunk, stream, client::internal_download);
+    staging_slot slot = slot_in(*buffer, work_, chunk, stream);
     slot.item_count = work_.write_description(chunk, slot);
+    staging_buffer_ptr scratch;
+    if (std::size_t const scratch_bytes = work_.scratch_bytes(chunk); scratch_bytes != 0) {
+      scratch = staging_pool::device_scratch(client::internal_download)
+                    .acquire(scratch_bytes, stream, staging_pool::access::stream_ordered);
+      slot.scratch = scratch->data();
+    }
     try {
       {
         // Under one lock, so that the event comes after this chunk and before the chunks that other
@@ -161,6 +179,7 @@ class parallel_download final : public parallel_work {
         auto const lock = lock_hip_calls(hip_calls_);
         work_.enqueue_download(chunk, slot);
         arrived.record(stream);
+        scratch.reset();  // other threads need not wait until the chunk is unpacked
       }
       arrived.synchronize();
     } catch (...) {

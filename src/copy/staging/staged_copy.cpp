@@ -18,15 +18,6 @@ constexpr std::size_t chunk_alignment = 256;
 
 std::size_t aligned(std::size_t bytes) { return base::round_up(bytes, chunk_alignment); }
 
-// Returns scratch memory on the device for a chunk. Returns null if `may_block` is false and no
-// scratch memory is free; otherwise blocks until some is free.
-staging_buffer_ptr acquire_scratch(std::size_t bytes, staging_slot const& slot, bool may_block) {
-  staging_pool& pool = staging_pool::device_scratch(slot.client);
-  constexpr auto mode = staging_pool::access::stream_ordered;
-  return may_block ? pool.acquire(bytes, slot.stream, mode)
-                   : pool.try_acquire(bytes, slot.stream, mode);
-}
-
 // Returns the chunk size nearest to `preferred` that is at least `lower_limit` and at most
 // active_options::chunk_bytes.
 std::size_t limited_chunk_bytes(std::size_t preferred, std::size_t lower_limit) {
@@ -133,21 +124,17 @@ void staged_copy::unpack(std::size_t chunk, std::size_t task,
                    opposite_bytes_);
 }
 
-bool staged_copy::enqueue_upload(std::size_t chunk, staging_slot const& slot,
-                                 bool may_block) const {
+void staged_copy::enqueue_upload(std::size_t chunk, staging_slot const& slot) const {
   hipStream_t const native = runtime::handle(slot.stream);
   layout::packed_range const range = chunk_range(chunk);
   std::size_t const bytes = range.end - range.begin;
   if (is_dense_on_device_) {
     ROCARRAY_HIP(hipMemcpyAsync, plan_.canonical.destination + range.begin, slot.data, bytes,
                  memcpy_kind_of(plan_), native);
-    return true;
+    return;
   }
-  auto const scratch = acquire_scratch(bytes, slot, may_block);
-  if (scratch == nullptr) return false;
-  ROCARRAY_HIP(hipMemcpyAsync, scratch->data(), slot.data, bytes, hipMemcpyHostToDevice, native);
-  kernels::scatter(plan_.canonical, range, scratch->data(), native);
-  return true;
+  ROCARRAY_HIP(hipMemcpyAsync, slot.scratch, slot.data, bytes, hipMemcpyHostToDevice, native);
+  kernels::scatter(plan_.canonical, range, slot.scratch, native);
 }
 
 void staged_copy::enqueue_download(std::size_t chunk, staging_slot const& slot) const {
@@ -159,9 +146,8 @@ void staged_copy::enqueue_download(std::size_t chunk, staging_slot const& slot) 
                  memcpy_kind_of(plan_), native);
     return;
   }
-  auto const scratch = acquire_scratch(bytes, slot, true);
-  kernels::gather(plan_.canonical, range, scratch->data(), native);
-  ROCARRAY_HIP(hipMemcpyAsync, slot.data, scratch->data(), bytes, hipMemcpyDeviceToHost, native);
+  kernels::gather(plan_.canonical, range, slot.scratch, native);
+  ROCARRAY_HIP(hipMemcpyAsync, slot.data, slot.scratch, bytes, hipMemcpyDeviceToHost, native);
 }
 
 }  // namespace roc::transfer

@@ -28,11 +28,14 @@ class staged_copy final : public staged_work {
   std::size_t chunk_count() const noexcept override { return chunk_count_; }
   std::size_t data_bytes(std::size_t chunk) const noexcept override;
   std::size_t description_bytes(std::size_t) const noexcept override { return 0; }
+  std::size_t scratch_bytes(std::size_t chunk) const noexcept override {
+    return is_dense_on_device_ ? 0 : data_bytes(chunk);
+  }
   std::size_t task_count(std::size_t chunk) const noexcept override;
   bool has_kernels() const noexcept override { return !is_dense_on_device_; }
   void pack(std::size_t chunk, std::size_t task, std::byte* data) const noexcept override;
   void unpack(std::size_t chunk, std::size_t task, std::byte const* data) const noexcept override;
-  bool enqueue_upload(std::size_t chunk, staging_slot const& slot, bool may_block) const override;
+  void enqueue_upload(std::size_t chunk, staging_slot const& slot) const override;
   void enqueue_download(std::size_t chunk, staging_slot const& slot) const override;
 
  private:

@@ -7,18 +7,16 @@
 
 #include <roc/stream.hpp>
 
-#include "copy/staging/staging_pool.hpp"
-
 namespace roc::transfer {
 
-/// The staging memory of one chunk, and the stream of its device work. Kernels can access the
-/// memory too. Does not own the memory.
+/// The memory of one chunk, and the stream of its device work. Kernels can access the memory too.
+/// Does not own the memory.
 struct staging_slot {
-  std::byte* description;  // the kernel's instructions; description_bytes(chunk) bytes
-  std::byte* data;         // the packed bytes; data_bytes(chunk) bytes
+  std::byte* description;  // the kernel's instructions; description_bytes(chunk) bytes, pinned
+  std::byte* data;         // the packed bytes; data_bytes(chunk) bytes, pinned
+  std::byte* scratch;      // scratch_bytes(chunk) bytes on the device
   stream_ref stream;
-  staging_pool::client client;  // for further memory of the device work
-  std::size_t item_count = 0;   // items in the description
+  std::size_t item_count = 0;  // items in the description
 };
 
 /// A transfer in chunks between host memory and the device. The CPU's work on a chunk is divided
@@ -42,6 +40,8 @@ class staged_work {
   /// until the device work of the chunk is done. Description and data of a chunk together fit into
   /// one block of the staging pool.
   virtual std::size_t description_bytes(std::size_t chunk) const noexcept = 0;
+  /// Returns the bytes of scratch memory on the device for a chunk. Only its device work uses them.
+  virtual std::size_t scratch_bytes(std::size_t) const noexcept { return 0; }
   /// Returns the number of tasks into which packing or unpacking a chunk is divided.
   virtual std::size_t task_count(std::size_t chunk) const noexcept = 0;
 
@@ -59,13 +59,9 @@ class staged_work {
   /// Calls no HIP function and takes no lock.
   virtual void unpack(std::size_t chunk, std::size_t task,
                       std::byte const* data) const noexcept = 0;
-  /// Enqueues the transfer of a packed chunk from staging memory to the device. Returns false, with
-  /// nothing enqueued, if it needs device memory that is not free and `may_block` is false. Throws
-  /// roc::error or out_of_memory.
-  virtual bool enqueue_upload(std::size_t chunk, staging_slot const& slot,
-                              bool may_block) const = 0;
-  /// Enqueues the transfer of a chunk from the device to staging memory. May block until device
-  /// memory is free. Throws roc::error or out_of_memory.
+  /// Enqueues the transfer of a packed chunk from staging memory to the device. Throws roc::error.
+  virtual void enqueue_upload(std::size_t chunk, staging_slot const& slot) const = 0;
+  /// Enqueues the transfer of a chunk from the device to staging memory. Throws roc::error.
   virtual void enqueue_download(std::size_t chunk, staging_slot const& slot) const = 0;
 };
 

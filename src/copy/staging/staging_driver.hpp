@@ -20,12 +20,13 @@
 namespace roc::transfer {
 
 /// The CPU's part of a transfer whose device work is enqueued on a pair of auxiliary streams. The
-/// chunks use the slots in turn: chunk k uses slot k % slot_count.
+/// chunks use the slots in turn: chunk k uses slot k % slot_count. They also use the streams in
+/// turn if there are two; each has its own device counter.
 ///
 /// With b = first_value, the device and the CPU announce by values of the counters:
 ///
-///              device counter                     CPU counter
-/// upload       b + 1: may begin                   b + k + 1: chunk k is packed
+///              device counter of the stream       CPU counter
+/// upload       b + 1, first stream: may begin     b + k + 1: chunk k is packed
 ///              b + k + 2: chunk k has been read,
 ///              if a later chunk uses its slot
 /// download     b + k + 1: chunk k has arrived     b + k + 1: chunk k is unpacked
@@ -38,12 +39,19 @@ struct driven_transfer {
   std::uint64_t first_value = 0;
   std::array<std::byte*, value_staging::max_slots> slots{};
   std::size_t slot_count = 0;
+  std::size_t stream_count = 1;
 
   /// The value of the device counter when an upload may begin.
   std::uint64_t started() const noexcept { return first_value + 1; }
   /// The value of the device counter when the device's step of the chunk is done.
   std::uint64_t device_done(std::size_t chunk) const noexcept {
     return first_value + chunk + (is_upload ? 2 : 1);
+  }
+  /// Returns how many of the stream's chunks the device has done if its counter has this value.
+  std::size_t chunks_done(std::size_t stream, std::uint64_t device_counter) const noexcept {
+    std::uint64_t const first = device_done(stream);
+    if (device_counter < first) return 0;
+    return static_cast<std::size_t>((device_counter - first) / stream_count + 1);
   }
   /// The value of the CPU's counter when the CPU's step of the chunk is done.
   std::uint64_t cpu_done(std::size_t chunk) const noexcept { return first_value + chunk + 1; }
@@ -127,7 +135,7 @@ class alignas(4096) staging_driver {
 
   // Returns the place in the list for a new transfer. Counts its bytes for those that it passes.
   transfer_list::iterator place_locked(pending_transfer const& added) noexcept;
-  // Returns how many chunks the CPU may have begun, as the device's counter says.
+  // Returns how many chunks the CPU may have begun, as the device's counters say.
   static std::size_t ready_chunks(pending_transfer const& transfer) noexcept;
   // Returns the transfer of which a task is to begin now, or end(): one with a chunk of which some
   // tasks have begun, else the first of the preferred direction, else the first of the other one.

@@ -52,6 +52,15 @@ struct host_step final : public parallel_work {
   }
 };
 
+void enqueue_device_step(staged_work const& work, bool is_upload, std::size_t chunk,
+                         staging_slot const& slot) {
+  if (is_upload) {
+    work.enqueue_upload(chunk, slot);
+  } else {
+    work.enqueue_download(chunk, slot);
+  }
+}
+
 // Enqueues the two steps of each chunk. To the device, the CPU packs and then the device transfers;
 // from the device, the device transfers and then the CPU unpacks.
 class chunk_steps {
@@ -79,27 +88,25 @@ class chunk_steps {
     }
     staging_slot described = slot;
     described.item_count = work_->write_description(chunk, slot);
-    if (is_upload_) {
-      static_cast<void>(work_->enqueue_upload(chunk, described, true));
-    } else {
-      work_->enqueue_download(chunk, described);
-    }
+    enqueue_device_step(*work_, is_upload_, chunk, described);
   }
 
   std::shared_ptr<staged_work const> work_;
   bool is_upload_;
 };
 
-// The staging memory of a transfer: the descriptions of all chunks, which are written when the
-// transfer is enqueued, and the data of the largest chunk.
+// The memory of a transfer: the descriptions of all chunks, which are written when the transfer is
+// enqueued, and the data and the scratch memory of the largest chunk.
 struct staging_needs {
   std::size_t description_bytes = 0;
   std::size_t max_data_bytes = 0;
+  std::size_t max_scratch_bytes = 0;
 
   explicit staging_needs(staged_work const& work) {
     for (std::size_t chunk = 0; chunk != work.chunk_count(); ++chunk) {
       description_bytes += work.description_bytes(chunk);
       max_data_bytes = std::max(max_data_bytes, work.data_bytes(chunk));
+      max_scratch_bytes = std::max(max_scratch_bytes, work.scratch_bytes(chunk));
     }
   }
   // Descriptions are written now, before the stream reaches the transfer, so their memory must be
@@ -108,19 +115,30 @@ struct staging_needs {
     return description_bytes == 0 ? staging_pool::access::stream_ordered
                                   : staging_pool::access::immediate;
   }
+  // Returns scratch memory, or null if the work needs none. It belongs to `stream`, which waits for
+  // the transfer, whatever the stream of the device's steps is. Blocks until memory is free.
+  staging_buffer_ptr acquire_scratch(stream_ref stream, client pool_client) const {
+    if (max_scratch_bytes == 0) return nullptr;
+    return staging_pool::device_scratch(pool_client)
+        .acquire(max_scratch_bytes, stream, staging_pool::access::stream_ordered);
+  }
 };
 
-// Enqueues all steps on the user's stream. One data buffer is enough: the stream's order separates
-// its uses. A graph keeps its buffers: its copies share one for the data, while the descriptions
-// have buffers of their own.
+std::byte* data_of(staging_buffer_ptr const& buffer) noexcept {
+  return buffer == nullptr ? nullptr : buffer->data();
+}
+
+// Enqueues all steps on the user's stream. One buffer of each kind is enough: the stream's order
+// separates its uses. A graph keeps its buffers: its copies share one for the data, while the
+// descriptions have buffers of their own.
 void enqueue_on_one_stream(std::shared_ptr<staged_work const> work, copy_kind kind,
                            stream_ref stream, bool may_be_captured) {
   staging_needs const needs(*work);
   client const pool_client = user_client(kind);
   auto& pool = staging_pool::pinned(pool_client);
-  staging_slot slot{nullptr, nullptr, stream, pool_client};
   staging_buffer_ptr descriptions;
   staging_buffer_ptr data;
+  staging_slot slot{nullptr, nullptr, nullptr, stream};
   if (may_be_captured && needs.description_bytes != 0) {
     descriptions = pool.acquire(needs.description_bytes, stream);
     data = pool.acquire(needs.max_data_bytes, stream, staging_pool::access::stream_ordered);
@@ -131,6 +149,8 @@ void enqueue_on_one_stream(std::shared_ptr<staged_work const> work, copy_kind ki
     slot.description = data->data();
     slot.data = data->data() + needs.description_bytes;
   }
+  staging_buffer_ptr const scratch = needs.acquire_scratch(stream, pool_client);
+  slot.scratch = data_of(scratch);
   chunk_steps const steps(work, kind);
   for (std::size_t chunk = 0; chunk != work->chunk_count(); ++chunk) {
     steps.enqueue_first(chunk, slot);
@@ -160,6 +180,8 @@ void enqueue_overlapped(std::shared_ptr<staged_work const> work, copy_kind kind,
         pool.try_acquire(needs.max_data_bytes, stream, staging_pool::access::stream_ordered);
     if (buffers[count] == nullptr) break;
   }
+  // One buffer is enough: only the steps on one of the streams use it.
+  staging_buffer_ptr const scratch = needs.acquire_scratch(stream, pool_client);
   std::byte* description = buffers[0]->data();
   chunk_steps const steps(work, kind);
   try {
@@ -169,10 +191,10 @@ void enqueue_overlapped(std::shared_ptr<staged_work const> work, copy_kind kind,
       std::size_t const slot = chunk % count;
       std::byte* const data = buffers[slot]->data() + (slot == 0 ? needs.description_bytes : 0);
       if (chunk >= count) auxiliary.first.wait(auxiliary.slot_free[slot]);
-      steps.enqueue_first(chunk, {description, data, auxiliary.first, pool_client});
-      auxiliary.first_done.record(auxiliary.first);
-      auxiliary.second.wait(auxiliary.first_done);
-      steps.enqueue_second(chunk, {description, data, auxiliary.second, pool_client});
+      steps.enqueue_first(chunk, {description, data, data_of(scratch), auxiliary.first});
+      auxiliary.step_done.record(auxiliary.first);
+      auxiliary.second.wait(auxiliary.step_done);
+      steps.enqueue_second(chunk, {description, data, data_of(scratch), auxiliary.second});
       auxiliary.slot_free[slot].record(auxiliary.second);
       description += work->description_bytes(chunk);
     }
@@ -186,22 +208,25 @@ void enqueue_overlapped(std::shared_ptr<staged_work const> work, copy_kind kind,
       for (staging_buffer_ptr const& buffer : buffers) {
         if (buffer) buffer->abandon();
       }
+      if (scratch) scratch->abandon();
       guard.abandon();
     }
     throw;
   }
 }
 
-// The staging memory of a transfer by values.
+// The memory of a transfer by values.
 struct value_buffers {
   static constexpr std::size_t slot_alignment = 256;
 
+  staging_needs needs;
   std::array<staging_buffer_ptr, value_staging::max_slots> buffers;  // each at its first slot
-  std::byte* description = nullptr;  // in the first buffer, before its data
+  std::byte* description = nullptr;           // in the first buffer, before its data
+  std::array<staging_buffer_ptr, 2> scratch;  // of each stream; null if it needs none
 
   // Fills in the slots of `transfer`. Blocks until there is memory for one slot if `may_block`.
-  value_buffers(driven_transfer& transfer, stream_ref stream, client pool_client, bool may_block) {
-    staging_needs const needs(*transfer.work);
+  value_buffers(driven_transfer& transfer, stream_ref stream, client pool_client, bool may_block)
+      : needs(*transfer.work) {
     auto& pool = staging_pool::pinned(pool_client);
     std::size_t const slot_bytes = base::round_up(needs.max_data_bytes, slot_alignment);
     std::size_t const wanted = std::min(buffers.size(), transfer.work->chunk_count());
@@ -229,21 +254,40 @@ struct value_buffers {
       }
     }
   }
-  void abandon() noexcept {
-    for (staging_buffer_ptr const& buffer : buffers) {
-      if (buffer) buffer->abandon();
+  // Acquires the scratch memory, and decides how many streams the transfer uses: two if the device
+  // executes kernels, which then overlap with the transfers of other chunks. Blocks until there is
+  // memory for one stream.
+  void acquire_scratch(driven_transfer& transfer, stream_ref stream, client pool_client) {
+    staged_work const& work = *transfer.work;
+    scratch[0] = needs.acquire_scratch(stream, pool_client);
+    if (!work.has_kernels() || work.chunk_count() == 1) return;
+    if (needs.max_scratch_bytes != 0) {
+      // try_acquire, because a thread that holds scratch memory must not wait for more.
+      scratch[1] =
+          staging_pool::device_scratch(pool_client)
+              .try_acquire(needs.max_scratch_bytes, stream, staging_pool::access::stream_ordered);
+      if (scratch[1] == nullptr) return;
     }
+    transfer.stream_count = 2;
+  }
+  void abandon() noexcept {
+    auto const abandon_each = [](auto const& all) {
+      for (staging_buffer_ptr const& buffer : all) {
+        if (buffer) buffer->abandon();
+      }
+    };
+    abandon_each(buffers);
+    abandon_each(scratch);
   }
 };
 
-// The device's part of a transfer by values, on the stream `first` of a pair. The CPU's part is
+// The device's part of a transfer by values, on one or both streams of a pair. The CPU's part is
 // that of staging_driver.
 class value_steps {
  public:
-  // `scratch_client` is the client of the scratch memory for which the steps may block.
   value_steps(driven_transfer const& transfer, runtime::auxiliary_streams& pair,
-              std::byte* description, client scratch_client)
-      : transfer_(transfer), pair_(pair), description_(description), client_(scratch_client) {}
+              value_buffers const& memory)
+      : transfer_(transfer), pair_(pair), memory_(memory), description_(memory.description) {}
 
   // Enqueues all steps in the order of `stream`, and makes `stream` wait for the transfer. No value
   // is awaited on the user's stream: it waits for an event, so that the runtime knows the order of
@@ -251,59 +295,67 @@ class value_steps {
   void enqueue_in_order_of(stream_ref stream) {
     pair_.input_ready.record(stream);
     pair_.first.wait(pair_.input_ready);
+    if (has_two_streams()) pair_.second.wait(pair_.input_ready);
     enqueue();
     stream.wait(pair_.done);
   }
-  // Enqueues all steps, and records the event `done` of the pair after them.
+  // Enqueues all steps, and records the event `done` of the pair after them. Precondition: the
+  // streams of the pair wait for what the steps need.
   void enqueue() {
     staged_work const& work = *transfer_.work;
-    if (transfer_.is_upload) write(transfer_.started());
+    if (transfer_.is_upload) write(0, transfer_.started());
     for (std::size_t chunk = 0; chunk != work.chunk_count(); ++chunk) {
+      std::size_t const stream = chunk % transfer_.stream_count;
       if (transfer_.is_upload) {
-        wait(transfer_.cpu_done(chunk));
+        wait(stream, transfer_.cpu_done(chunk));
       } else if (chunk >= transfer_.slot_count) {
-        wait(transfer_.cpu_done(chunk - transfer_.slot_count));
+        wait(stream, transfer_.cpu_done(chunk - transfer_.slot_count));
       }
-      enqueue_transfer(chunk);
-      if (is_awaited(chunk)) write(transfer_.device_done(chunk));
+      enqueue_transfer(chunk, stream);
+      if (is_awaited(chunk)) write(stream, transfer_.device_done(chunk));
     }
-    if (!transfer_.is_upload) wait(transfer_.cpu_done(work.chunk_count() - 1));
+    if (has_two_streams()) {
+      pair_.step_done.record(pair_.second);
+      pair_.first.wait(pair_.step_done);
+    }
+    if (!transfer_.is_upload) wait(0, transfer_.cpu_done(work.chunk_count() - 1));
     pair_.done.record(pair_.first);
   }
 
  private:
+  bool has_two_streams() const noexcept { return transfer_.stream_count == 2; }
+  stream_ref stream_at(std::size_t stream) const noexcept {
+    return stream == 0 ? pair_.first : pair_.second;
+  }
   // Returns true if the CPU waits for the device's step of the chunk: it unpacks the chunk, or
   // packs a later chunk into the same slot.
   bool is_awaited(std::size_t chunk) const noexcept {
     return !transfer_.is_upload || chunk + transfer_.slot_count < transfer_.work->chunk_count();
   }
-  void enqueue_transfer(std::size_t chunk) {
+  void enqueue_transfer(std::size_t chunk, std::size_t stream) {
     staged_work const& work = *transfer_.work;
-    staging_slot slot{description_, transfer_.slots[chunk % transfer_.slot_count], pair_.first,
-                      client_};
+    staging_slot slot{description_, transfer_.slots[chunk % transfer_.slot_count],
+                      data_of(memory_.scratch[stream]), stream_at(stream)};
     slot.item_count = work.write_description(chunk, slot);
-    if (transfer_.is_upload) {
-      static_cast<void>(work.enqueue_upload(chunk, slot, true));
-    } else {
-      work.enqueue_download(chunk, slot);
-    }
+    enqueue_device_step(work, transfer_.is_upload, chunk, slot);
     description_ += work.description_bytes(chunk);
   }
   // The device writes its counter after its earlier work on the stream is visible to the CPU, which
   // is what the operation does without flags.
-  void write(std::uint64_t value) {
-    ROCARRAY_HIP(hipStreamWriteValue64, runtime::handle(pair_.first),
-                 &pair_.device_counters->device, value, 0);
+  void write(std::size_t stream, std::uint64_t value) {
+    runtime::progress_counters& counters = *pair_.device_counters;
+    std::uint64_t& counter = stream == 0 ? counters.device : counters.second_device;
+    ROCARRAY_HIP(hipStreamWriteValue64, runtime::handle(stream_at(stream)), &counter, value, 0);
   }
-  void wait(std::uint64_t value) {
-    ROCARRAY_HIP(hipStreamWaitValue64, runtime::handle(pair_.first), &pair_.device_counters->cpu,
-                 value, hipStreamWaitValueGte);
+  void wait(std::size_t stream, std::uint64_t value) {
+    ROCARRAY_HIP(hipStreamWaitValue64, runtime::handle(stream_at(stream)),
+                 &pair_.device_counters->cpu, value, hipStreamWaitValueGte);
   }
 
   driven_transfer const& transfer_;
   runtime::auxiliary_streams& pair_;
-  std::byte* description_;
-  client client_;
+  value_buffers const& memory_;
+  std::byte* description_;  // of the next chunk
 };
 
 // Gives the CPU's steps of a transfer to the driver, and calls `enqueue`, which enqueues the
@@ -321,7 +373,8 @@ void drive(staging_driver& driver, driven_transfer const& transfer, value_buffer
     // No thread and no pending work may still use the caller's memory, or the buffers after their
     // release. The steps that were enqueued end by themselves: each waits only for those before it,
     // and the driver has the transfer.
-    bool const is_idle = runtime::synchronize_quietly(pair.first);
+    bool const is_first_idle = runtime::synchronize_quietly(pair.first);
+    bool const is_idle = runtime::synchronize_quietly(pair.second) && is_first_idle;
     // If it is not known whether they have ended, they must not wait for the driver for ever.
     driver.withdraw(ticket, !is_idle);
     if (!is_idle) {
@@ -334,8 +387,12 @@ void drive(staging_driver& driver, driven_transfer const& transfer, value_buffer
 
 driven_transfer make_driven(std::shared_ptr<staged_work const> work, copy_kind kind,
                             runtime::auxiliary_streams const& pair) {
-  return {
-      std::move(work), kind == copy_kind::host_to_device, pair.counters, pair.last_value, {}, 0};
+  driven_transfer result;
+  result.work = std::move(work);
+  result.is_upload = kind == copy_kind::host_to_device;
+  result.counters = pair.counters;
+  result.first_value = pair.last_value;
+  return result;
 }
 
 // Enqueues the device's steps on a pair of auxiliary streams, in the order of `stream`.
@@ -345,9 +402,9 @@ void enqueue_with_driver(staging_driver& driver, std::shared_ptr<staged_work con
   client const pool_client = user_client(kind);
   driven_transfer transfer = make_driven(std::move(work), kind, *auxiliary);
   value_buffers memory(transfer, stream, pool_client, true);
-  drive(driver, transfer, memory, auxiliary, [&] {
-    value_steps(transfer, *auxiliary, memory.description, pool_client).enqueue_in_order_of(stream);
-  });
+  memory.acquire_scratch(transfer, stream, pool_client);
+  drive(driver, transfer, memory, auxiliary,
+        [&] { value_steps(transfer, *auxiliary, memory).enqueue_in_order_of(stream); });
 }
 
 // The method of stream_staging_method::automatic. On AMD, waits for values need memory of a kind of
@@ -405,10 +462,12 @@ bool transfer_by_values_and_wait(std::shared_ptr<staged_work const> work, copy_k
   // Not blocking: memory used on a user's stream may become free late.
   value_buffers memory(transfer, pair.first, user_client(kind), false);
   if (transfer.slot_count < std::min(min_slots, transfer.work->chunk_count())) return false;
+  // This blocks, so it must not be memory of users' streams either.
+  memory.acquire_scratch(transfer, pair.first,
+                         is_upload ? client::internal_upload : client::internal_download);
   drive(*driver, transfer, memory, auxiliary, [&] {
-    // The steps block for scratch memory, which must not be that of users' streams either.
-    client const scratch = is_upload ? client::internal_upload : client::internal_download;
-    value_steps(transfer, pair, memory.description, scratch).enqueue();
+    // No work is pending on the pair, so that both of its streams may begin.
+    value_steps(transfer, pair, memory).enqueue();
     pair.done.synchronize();
   });
   return true;

@@ -32,10 +32,9 @@ class concurrent_tasks_work final : public roc::transfer::staged_work {
   void unpack(std::size_t chunk, std::size_t task, std::byte const*) const noexcept override {
     run_task(chunk, task);
   }
-  bool enqueue_upload(std::size_t chunk, roc::transfer::staging_slot const&, bool) const override {
+  void enqueue_upload(std::size_t chunk, roc::transfer::staging_slot const&) const override {
     ++enqueued[chunk];
     all_packed = all_packed && started[chunk] == tasks_per_chunk;
-    return true;
   }
   void enqueue_download(std::size_t chunk, roc::transfer::staging_slot const&) const override {
     ++enqueued[chunk];

@@ -31,21 +31,17 @@ class slow_work final : public roc::transfer::staged_work {
   std::size_t description_bytes(std::size_t) const noexcept override { return 0; }
   std::size_t task_count(std::size_t) const noexcept override { return 1; }
   bool has_kernels() const noexcept override { return has_kernels_; }
-  void pack(std::size_t, std::size_t, std::byte*) const noexcept override {}
+  // The last chunk is enqueued, and may fail, after all others.
+  void pack(std::size_t chunk, std::size_t, std::byte*) const noexcept override {
+    while (chunk == chunks - 1 && enqueued != chunks - 1) std::this_thread::yield();
+  }
   void unpack(std::size_t chunk, std::size_t, std::byte const*) const noexcept override {
     if (!is_done[chunk]) is_early = true;
   }
-  // The last chunk is enqueued, and may fail, after all others.
-  bool enqueue_upload(std::size_t chunk, roc::transfer::staging_slot const& slot,
-                      bool may_block) const override {
-    if (chunk == chunks - 1) {
-      if (!may_block) return false;
-      while (enqueued != chunks - 1) std::this_thread::yield();
-      if (fails) throw std::runtime_error("no device memory");
-    }
+  void enqueue_upload(std::size_t chunk, roc::transfer::staging_slot const& slot) const override {
+    if (chunk == chunks - 1 && fails) throw std::runtime_error("no device memory");
     enqueue_download(chunk, slot);
     ++enqueued;
-    return true;
   }
   void enqueue_download(std::size_t chunk, roc::transfer::staging_slot const& slot) const override {
     {

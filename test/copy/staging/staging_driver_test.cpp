@@ -51,7 +51,7 @@ class counted_work final : public roc::transfer::staged_work {
     count(chunk, task, data);
     ++unpacked;
   }
-  bool enqueue_upload(std::size_t, staging_slot const&, bool) const override { return true; }
+  void enqueue_upload(std::size_t, staging_slot const&) const override {}
   void enqueue_download(std::size_t, staging_slot const&) const override {}
 
   // Returns true if the tasks of the first `count` chunks have run once, in their slots, and no
@@ -100,12 +100,20 @@ class StagingDriver : public testing::Test {
   }
 
   driven_transfer transfer_of(std::shared_ptr<counted_work> const& counted, bool is_upload) {
-    driven_transfer result{counted, is_upload, &counters, first_value, {}, slots};
+    driven_transfer result;
+    result.work = counted;
+    result.is_upload = is_upload;
+    result.counters = &counters;
+    result.first_value = first_value;
+    result.slot_count = slots;
     for (std::size_t i = 0; i != slots; ++i) result.slots[i] = &counted->memory[i];
     return result;
   }
   static void announce(progress_counters& target, std::uint64_t value) {
     std::atomic_ref<std::uint64_t>(target.device).store(value, std::memory_order_release);
+  }
+  static void announce_on_second_stream(progress_counters& target, std::uint64_t value) {
+    std::atomic_ref<std::uint64_t>(target.second_device).store(value, std::memory_order_release);
   }
   static std::uint64_t cpu_value(progress_counters& target) {
     return std::atomic_ref<std::uint64_t>(target.cpu).load(std::memory_order_acquire);
@@ -135,7 +143,9 @@ class StagingDriver : public testing::Test {
     return tickets_.back();
   }
 
-  progress_counters counters{first_value, first_value};  // earlier transfers are complete
+  // Earlier transfers are complete.
+  progress_counters counters{
+      .device = first_value, .second_device = first_value, .cpu = first_value};
   progress_counters other_counters{};
   std::shared_ptr<counted_work> const work = std::make_shared<counted_work>();
   staging_driver& driver = staging_driver::instance();
@@ -167,6 +177,39 @@ TEST_F(StagingDriver, DownloadUnpacksAChunkOnceItHasArrived) {
     EXPECT_TRUE(work->has_run_chunks(chunk + 1));
   }
   EXPECT_EQ(static_cast<int>(chunks * tasks), work->unpacked);
+}
+
+// The second stream has even done the chunk after that of the first one.
+TEST_F(StagingDriver, DownloadOnTwoStreamsUnpacksInTheOrderOfChunks) {
+  driven_transfer transfer = transfer_of(work, false);
+  transfer.stream_count = 2;
+  add(transfer);
+  announce_on_second_stream(counters, transfer.device_done(1));
+  EXPECT_TRUE(stops_at(counters, first_value)) << "the first stream has not done chunk 0";
+  announce(counters, transfer.device_done(0));
+  EXPECT_TRUE(stops_at(counters, transfer.cpu_done(1)));
+  announce(counters, transfer.device_done(2));
+  EXPECT_TRUE(stops_at(counters, transfer.cpu_done(2)));
+  announce(counters, transfer.device_done(4));
+  EXPECT_TRUE(stops_at(counters, transfer.cpu_done(2)));
+  announce_on_second_stream(counters, transfer.device_done(3));
+  EXPECT_TRUE(stops_at(counters, transfer.cpu_done(4)));
+  EXPECT_TRUE(work->has_run_chunks(chunks));
+}
+
+TEST_F(StagingDriver, UploadOnTwoStreamsPacksAChunkOnceItsSlotHasBeenRead) {
+  driven_transfer transfer = transfer_of(work, true);
+  transfer.stream_count = 2;
+  add(transfer);
+  announce_on_second_stream(counters, transfer.device_done(1));
+  EXPECT_TRUE(stops_at(counters, first_value)) << "the user's stream has not reached the copy";
+  announce(counters, transfer.started());
+  EXPECT_TRUE(stops_at(counters, transfer.cpu_done(slots - 1)));
+  announce(counters, transfer.device_done(0));
+  EXPECT_TRUE(stops_at(counters, transfer.cpu_done(slots + 1)));
+  announce(counters, transfer.device_done(2));
+  EXPECT_TRUE(stops_at(counters, transfer.cpu_done(chunks - 1)));
+  EXPECT_TRUE(work->has_run_chunks(chunks));
 }
 
 TEST_F(StagingDriver, TransferIsServedWhileAnotherStreamIsBusy) {

@@ -23,6 +23,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "platform/call.hpp"
@@ -479,14 +480,29 @@ TEST(ValueStaging, StreamMayBeDestroyedAfterTheCall) {
   }
 }
 
+// An array whose copies use one stream of a pair, or both: of strided memory, because kernels
+// gather and scatter its chunks.
+struct copied_array {
+  explicit copied_array(bool is_strided)
+      : memory({2 * length}),
+        view(memory(is_strided ? roc::slice(0, roc::none, 2) : roc::slice(0, length))) {}
+
+  roc::device_array<std::uint8_t> memory;
+  roc::device_view<std::uint8_t, 1> view;
+};
+
+std::string name_of(bool is_strided) { return is_strided ? "OnBothStreams" : "OnOneStream"; }
+
 // Each call of HIP that the copies make fails in turn. After an error nothing accesses the caller's
 // memory, and the copy before it on the stream is complete and right.
-class ValueStagingFailure : public testing::TestWithParam<char const*> {};
+class ValueStagingFailure : public testing::TestWithParam<std::tuple<char const*, bool>> {};
 
 TEST_P(ValueStagingFailure, LeavesEarlierCopiesAndTheCallersMemoryIntact) {
+  auto const [call, is_strided] = GetParam();
   bytes const first_source = numbered(length, 1);
-  roc::device_array<std::uint8_t> const first({length});
-  roc::device_array<std::uint8_t> const second({length});
+  copied_array const first_array(is_strided), second_array(is_strided);
+  auto const& first = first_array.view;
+  auto const& second = second_array.view;
   second.fill(77);
   roc::stream const stream;
   bytes warm(length);
@@ -500,7 +516,7 @@ TEST_P(ValueStagingFailure, LeavesEarlierCopiesAndTheCallersMemoryIntact) {
     bytes first_back(length), second_back(length), source = numbered(length, 3);
     first.copy_to_device(first_source, stream, roc::borrow_source);
     first.copy_to_host(first_back, stream);
-    ASSERT_TRUE(roc::platform::fail_call(GetParam(), nth, hipErrorUnknown));
+    ASSERT_TRUE(roc::platform::fail_call(call, nth, hipErrorUnknown));
     // The end of the copy before is awaited also if the state of a stream cannot be queried.
     ASSERT_TRUE(roc::platform::fail_call("hipStreamQuery", 1, hipErrorUnknown,
                                          roc::platform::failing_uses::all_later));
@@ -519,19 +535,19 @@ TEST_P(ValueStagingFailure, LeavesEarlierCopiesAndTheCallersMemoryIntact) {
     roc::platform::clear_failures();
     if (upload_has_failed) std::fill(source.begin(), source.end(), std::uint8_t{1});
     stream.synchronize();
-    ASSERT_EQ(first_source, first_back) << GetParam() << ':' << nth;
+    ASSERT_EQ(first_source, first_back) << call << ':' << nth;
     if (upload_has_failed) {
       bytes const original = numbered(length, 3);
       bytes there(length);
       second.copy_to_host(there);
       for (std::size_t i = 0; i != length; ++i) {
-        ASSERT_TRUE(there[i] == 77 || there[i] == original[i]) << GetParam() << ':' << nth;
+        ASSERT_TRUE(there[i] == 77 || there[i] == original[i]) << call << ':' << nth;
       }
     }
     if (has_failed) {
-      ASSERT_EQ(after_error, second_back) << GetParam() << ':' << nth;
+      ASSERT_EQ(after_error, second_back) << call << ':' << nth;
     } else {
-      ASSERT_EQ(bytes(length, 77), second_back) << GetParam() << ':' << nth;
+      ASSERT_EQ(bytes(length, 77), second_back) << call << ':' << nth;
     }
     second.fill(77);
     has_failed = has_failed || upload_has_failed;
@@ -547,26 +563,32 @@ TEST_P(ValueStagingFailure, LeavesEarlierCopiesAndTheCallersMemoryIntact) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OfCalls, ValueStagingFailure,
-                         testing::Values("hipStreamWaitValue64", "hipStreamWriteValue64",
-                                         "hipMemcpyAsync", "hipStreamWaitEvent", "hipEventRecord"));
+                         testing::Combine(testing::Values("hipStreamWaitValue64",
+                                                          "hipStreamWriteValue64", "hipMemcpyAsync",
+                                                          "hipStreamWaitEvent", "hipEventRecord"),
+                                          testing::Bool()),
+                         [](auto const& tested) {
+                           return std::get<0>(tested.param) + name_of(std::get<1>(tested.param));
+                         });
 
 // The library cannot wait for the work that a failed call has enqueued, so nothing does the CPU's
 // part of it. The device must not wait for that. Once it is idle, the pair of streams and its
 // counters are used again.
-class ValueStagingAbandoned : public testing::TestWithParam<bool> {};
+class ValueStagingAbandoned : public testing::TestWithParam<std::tuple<bool, bool>> {};
 
 TEST_P(ValueStagingAbandoned, DeviceGoesOnAndTheStreamsAreUsedAgain) {
-  bool const is_upload = GetParam();
+  auto const [is_upload, is_strided] = GetParam();
   bytes const source = numbered(length, 1);
   bytes const other_source = numbered(length, 2);
-  roc::device_array<std::uint8_t> const array({length});
-  roc::device_array<std::uint8_t> const failing({length});
+  copied_array const first_array(is_strided), failing_array(is_strided);
+  auto const& array = first_array.view;
+  auto const& failing = failing_array.view;
   array.copy_to_device(source);
   failing.copy_to_device(source);
   bytes first(length), back(length);
   roc::stream const stream;
-  auto const copy = [&] {
-    if (is_upload) {
+  auto const copy = [&, uploads = is_upload] {
+    if (uploads) {
       failing.copy_to_device(other_source, stream, roc::borrow_source);
     } else {
       failing.copy_to_host(back, stream);
@@ -617,7 +639,27 @@ TEST_P(ValueStagingAbandoned, DeviceGoesOnAndTheStreamsAreUsedAgain) {
   EXPECT_EQ(0u, calls.count("hipStreamCreateWithFlags"));
 }
 
-INSTANTIATE_TEST_SUITE_P(OfDirections, ValueStagingAbandoned, testing::Bool());
+INSTANTIATE_TEST_SUITE_P(OfDirections, ValueStagingAbandoned,
+                         testing::Combine(testing::Bool(), testing::Bool()),
+                         [](auto const& tested) {
+                           return (std::get<0>(tested.param) ? "Upload" : "Download") +
+                                  name_of(std::get<1>(tested.param));
+                         });
+
+// One wait for each stream of the pair, one for the program's, and one for the second of the pair.
+TEST(ValueStaging, ChunksWithKernelsUseBothStreamsOfAPair) {
+  roc::stream const stream;
+  bytes const source = numbered(length, 1);
+  for (bool const is_strided : {false, true}) {
+    copied_array const array(is_strided);
+    array.view.copy_to_device(source, stream, roc::borrow_source);
+    stream.synchronize();
+    call_recorder const calls;
+    array.view.copy_to_device(source, stream, roc::borrow_source);
+    EXPECT_EQ(is_strided ? 4u : 2u, calls.count("hipStreamWaitEvent"));
+    stream.synchronize();
+  }
+}
 
 // In a process of its own, because the library remembers it.
 TEST(ValueStagingDeathTest, HostFunctionsAreUsedIfTheDeviceCannotWaitForValues) {
