@@ -8,6 +8,8 @@
 
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -1046,6 +1048,26 @@ TEST(AnyMemoryErrors, DestinationInPagesThatMustNotBeWrittenThrows) {
   roc::copy(host, writable);
   EXPECT_EQ(std::byte{6}, data[bytes - 1]);
   EXPECT_EQ(0, ::munmap(mapped, 2 * bytes));
+}
+
+// The kernel does not prepare pages of secret memory, or of a device, for writes: only the list of
+// mappings tells that they are writable.
+TEST(AnyMemory, DestinationInSecretMemoryOfTheKernelIsWritten) {
+  constexpr long memfd_secret = 447;  // since Linux 5.14, and glibc 2.34
+  int const file = static_cast<int>(::syscall(memfd_secret, 0));
+  if (file < 0) GTEST_SKIP() << "the kernel has no secret memory";
+  auto const bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  ASSERT_EQ(0, ::ftruncate(file, static_cast<off_t>(bytes)));
+  void* const mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  ::close(file);
+  if (mapped == MAP_FAILED) GTEST_SKIP() << "secret memory is limited";  // by RLIMIT_MEMLOCK
+  roc::memory_view const target(static_cast<std::byte*>(mapped), roc::shape<1>{64});
+  std::vector<std::byte> const host(64, std::byte{6});
+  roc::copy(host, target);
+  EXPECT_TRUE(std::equal(host.begin(), host.end(), static_cast<std::byte*>(mapped)));
+  roc::fill(target, std::byte{7});
+  EXPECT_EQ(std::byte{7}, static_cast<std::byte*>(mapped)[63]);
+  EXPECT_EQ(0, ::munmap(mapped, bytes));
 }
 
 TEST(AnyMemoryErrors, RangeThatLeavesDeviceMemoryThrows) {

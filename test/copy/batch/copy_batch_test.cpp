@@ -527,6 +527,8 @@ TEST(CopyBatchErrors, InvalidCopyThrowsAndIsNotAdded) {
   roc::device_array<int, 2> const array({4, 5});
   std::vector<int> const wrong(19);
   EXPECT_THROW(batch.add(wrong, array), roc::shape_error);
+  roc::device_array<int, 2> const wider({4, 6});
+  EXPECT_THROW(batch.add(wider, array), roc::shape_error);
   EXPECT_THROW(batch.add(array(roc::slice(0, 3), roc::all), array(roc::slice(1, 4), roc::all)),
                roc::overlap_error);
   roc::device_array<int, 2> moved_from({2, 2});

@@ -13,6 +13,8 @@
 #include "memory/host/host_uses.hpp"
 #include "platform/call.hpp"
 #include "runtime/stream_id.hpp"
+#include "support/environment.hpp"
+#include "support/failing_new.hpp"
 #include "support/gate.hpp"
 
 namespace {
@@ -119,6 +121,27 @@ TEST_F(HostUses, WaitQuietlyReturnsFalseIfEveryWayToWaitFails) {
   EXPECT_FALSE(uses_.wait_quietly());
   EXPECT_TRUE(uses_.wait_quietly());
   EXPECT_EQ(1, count_);
+}
+
+// Without memory for a copy of the uses, they are awaited in place.
+TEST_F(HostUses, WaitQuietlyReturnsFalseIfReadsOrWritesCannotBeAwaitedWithoutMemory) {
+  if (!roc::test::on_cpu()) GTEST_SKIP() << "only HIP on the CPU survives failures of new";
+  roc::stream const stream;
+  for (access const kind : {access::read, access::write}) {
+    enqueue_count(stream, count_);
+    uses_.record(id_of(stream), kind);
+    for (auto const* const call :
+         {"hipEventRecord", "hipStreamSynchronize", "hipDeviceSynchronize"}) {
+      fail_once(call);
+    }
+    roc::test::fail_new_of_all_threads(1, true);
+    bool const has_waited = uses_.wait_quietly();
+    roc::test::stop_failing_new();
+    EXPECT_FALSE(has_waited) << (kind == access::read ? "reads" : "writes");
+    roc::platform::clear_failures();
+    EXPECT_TRUE(uses_.wait_quietly());
+  }
+  EXPECT_EQ(2, count_);
 }
 
 TEST_F(HostUses, ThreadsMayRecordAndWait) {

@@ -307,6 +307,26 @@ TEST_F(PoolResource, CountsTheBytesOfSmallPendingBlocks) {
   EXPECT_EQ(0u, pool.statistics().pending_bytes);
 }
 
+TEST_F(PoolResource, CountsPendingMemoryThatWasDeallocatedBeforeAndAfterAnEvent) {
+  if (!roc::test::gate::holds()) GTEST_SKIP() << "in mode inline no work is ever pending";
+  roc::pool_resource full(hip_resource, {.slab_bytes = 2 * mebi});  // each allocation fills a slab
+  roc::test::gate gate;
+  roc::stream const busy;
+  roc::stream const other;
+  void* const first = full.allocate(2 * mebi, busy);
+  void* const second = full.allocate(6 * mebi, busy);
+  roc::device_array<char> const array({3000}, pool, roc::order::c, busy);
+  gate.close(busy);
+  for (int i = 0; i < 100; ++i) array.fill(1, busy);  // on the CPU a query may run one of them
+  full.deallocate(first, 2 * mebi, busy);
+  void* third = nullptr;
+  EXPECT_EQ(1u, count_calls("hipEventRecord", [&] { third = full.allocate(2 * mebi, other); }));
+  EXPECT_NE(first, third);
+  full.deallocate(second, 6 * mebi, busy);
+  EXPECT_EQ(8 * mebi, full.statistics().pending_bytes);
+  full.deallocate(third, 2 * mebi, other);
+}
+
 TEST_F(PoolResource, LargePendingMemoryThatIsAllocatedAgainIsNotPending) {
   roc::stream const stream;
   constexpr std::size_t bytes = 8 * mebi;
