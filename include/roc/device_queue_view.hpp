@@ -168,6 +168,10 @@ class queue_reservation {
     if (slots_.count == 0) return;
     // The barrier orders the accesses of all threads before the fence. The fence orders them, and
     // not only those of its own thread, before the stores.
+#if defined(__AMDGCN__)
+    // On AMD a fence waits for the accesses of its own wave only, and a barrier may wait for none.
+    detail::release_fence();
+#endif
     kernel::synchronize_block(at);
     detail::release_fence();
     for (detail::kernel_word i = kernel::thread_index(); i < slots_.count;

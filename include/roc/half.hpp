@@ -18,6 +18,10 @@ class half {
   ROCARRAY_HOST_DEVICE constexpr half(float value) noexcept : bits_(rounded(value)) {}
   /// Returns the number. Exact: float represents every half.
   ROCARRAY_HOST_DEVICE constexpr operator float() const noexcept {
+#if defined(__AMDGCN__)
+    // One instruction, which hipcc does not find for shifts and masks.
+    if (!__builtin_is_constant_evaluated()) return __builtin_bit_cast(_Float16, bits_);
+#endif
     std::uint32_t const sign = static_cast<std::uint32_t>(bits_ & 0x8000) << 16;
     std::uint32_t const magnitude = bits_ & 0x7fff;
     if (magnitude < smallest_normal) {
@@ -39,16 +43,23 @@ class half {
  private:
   static constexpr std::uint32_t smallest_normal = 0x400;
   static constexpr std::uint32_t infinity = 0x7c00;
+  static constexpr std::uint32_t not_a_number = 0x7e00;
   // The difference of the biases of the exponents, 127 - 15, as the bits of a float.
   static constexpr std::uint32_t exponent_offset = 112u << 23;
 
   ROCARRAY_HOST_DEVICE static constexpr std::uint16_t rounded(float value) noexcept {
     auto const word = __builtin_bit_cast(std::uint32_t, value);
     std::uint32_t const sign = word >> 16 & 0x8000;
+#if defined(__AMDGCN__)
+    if (!__builtin_is_constant_evaluated()) {
+      auto const nearest = __builtin_bit_cast(std::uint16_t, static_cast<_Float16>(value));
+      return value == value ? nearest : static_cast<std::uint16_t>(sign | not_a_number);
+    }
+#endif
     std::uint32_t const magnitude = word & 0x7fffffff;
     std::uint32_t result = 0;
     if (magnitude > 0x7f800000) {
-      result = 0x7e00;                     // not a number
+      result = not_a_number;
     } else if (magnitude >= 0x477ff000) {  // 65520
       result = infinity;
     } else if (magnitude < 0x38800000) {  // 2^-14

@@ -234,18 +234,36 @@ class image_view {
       return read(data[element]);
     }
     if constexpr (is_filterable) {
-      for (unsigned corner = 0; corner != (1u << N); ++corner) {
+      constexpr unsigned corners = 1u << N;
+      auto const read_corner = [&](unsigned corner) {
         std::ptrdiff_t element = 0;
+        for (std::size_t i = 0; i != N; ++i) {
+          element += axes[i].index[corner >> i & 1] * pixels_.stride(rank - 1 - i);
+        }
+        return read(data[element]);
+      };
+#if defined(__AMDGCN__)
+      // Reads also the elements without weight, which are in the image too: hipcc waits for a load
+      // that depends on a condition before it begins the next one.
+      value_type values[corners];
+#pragma unroll
+      for (unsigned corner = 0; corner != corners; ++corner) values[corner] = read_corner(corner);
+#pragma unroll
+#endif
+      for (unsigned corner = 0; corner != corners; ++corner) {
         float weight = 1;
         bool is_inside = true;
         for (std::size_t i = 0; i != N; ++i) {
           unsigned const side = corner >> i & 1;
-          element += axes[i].index[side] * pixels_.stride(rank - 1 - i);
           weight *= axes[i].weight[side];
           is_inside = is_inside && axes[i].is_inside[side];
         }
         if (!is_inside || weight == 0) continue;
-        value_type const value = read(data[element]);
+#if defined(__AMDGCN__)
+        value_type const& value = values[corner];
+#else
+        value_type const value = read_corner(corner);
+#endif
         for (std::size_t i = 0; i != value_traits::channels; ++i) {
           value_traits::at(result, i) += weight * value_traits::at(value, i);
         }

@@ -17,7 +17,12 @@ namespace roc::kernels {
 /// follows it in memory.
 ROCARRAY_HOST_DEVICE inline std::uint32_t shifted(std::uint32_t dword, std::uint32_t next,
                                                   unsigned bytes) {
+#if defined(__AMDGCN__)
+  // One instruction, which hipcc does not find: it shifts pairs of registers.
+  return __builtin_amdgcn_alignbyte(next, dword, bytes);
+#else
   return static_cast<std::uint32_t>((std::uint64_t{next} << 32 | dword) >> (8 * bytes));
+#endif
 }
 
 #if defined(__CUDACC__) || defined(__HIP__) || ROCARRAY_KERNEL_HOST_STUB
@@ -32,22 +37,36 @@ __device__ inline std::uint32_t from_next_lane(std::uint32_t dword) {
 #endif
 }
 
+/// Returns four bytes of two dwords: byte i is the one whose number, 0 to 7, is the hexadecimal
+/// digit i of Digits. (CUDA, HIP: `__byte_perm`)
+template <unsigned Digits>
+__device__ inline std::uint32_t select_bytes(std::uint32_t low, std::uint32_t high) {
+#if defined(__AMDGCN__)
+  // One instruction. HIP's __byte_perm is several: it accesses the bytes of an array.
+  constexpr unsigned numbers =
+      (Digits & 0xf) | (Digits & 0xf0) << 4 | (Digits & 0xf00) << 8 | (Digits & 0xf000) << 12;
+  return __builtin_amdgcn_perm(high, low, numbers);
+#else
+  return __byte_perm(low, high, Digits);
+#endif
+}
+
 /// Transposes a matrix of 4 by 4 bytes, one row per dword.
 __device__ inline void transpose(std::uint32_t (&rows)[4]) {
-  std::uint32_t const low_01 = __byte_perm(rows[0], rows[1], 0x5140);
-  std::uint32_t const high_01 = __byte_perm(rows[0], rows[1], 0x7362);
-  std::uint32_t const low_23 = __byte_perm(rows[2], rows[3], 0x5140);
-  std::uint32_t const high_23 = __byte_perm(rows[2], rows[3], 0x7362);
-  rows[0] = __byte_perm(low_01, low_23, 0x5410);
-  rows[1] = __byte_perm(low_01, low_23, 0x7632);
-  rows[2] = __byte_perm(high_01, high_23, 0x5410);
-  rows[3] = __byte_perm(high_01, high_23, 0x7632);
+  std::uint32_t const low_01 = select_bytes<0x5140>(rows[0], rows[1]);
+  std::uint32_t const high_01 = select_bytes<0x7362>(rows[0], rows[1]);
+  std::uint32_t const low_23 = select_bytes<0x5140>(rows[2], rows[3]);
+  std::uint32_t const high_23 = select_bytes<0x7362>(rows[2], rows[3]);
+  rows[0] = select_bytes<0x5410>(low_01, low_23);
+  rows[1] = select_bytes<0x7632>(low_01, low_23);
+  rows[2] = select_bytes<0x5410>(high_01, high_23);
+  rows[3] = select_bytes<0x7632>(high_01, high_23);
 }
 /// Transposes a matrix of 2 by 2 words of two bytes, one row per dword.
 __device__ inline void transpose(std::uint32_t (&rows)[2]) {
   std::uint32_t const first = rows[0];
-  rows[0] = __byte_perm(first, rows[1], 0x5410);
-  rows[1] = __byte_perm(first, rows[1], 0x7632);
+  rows[0] = select_bytes<0x5410>(first, rows[1]);
+  rows[1] = select_bytes<0x7632>(first, rows[1]);
 }
 
 #endif

@@ -21,9 +21,18 @@
 namespace roc::kernels {
 
 inline constexpr unsigned dword_bytes = 4;
-/// The groups of lines that a thread loads at once: eight dwords in flight.
+/// The loads of a thread that are in flight at once. Of the tiles of bytes, only two blocks fit
+/// into the shared memory of a compute unit of AMD: their threads have more loads in flight, for
+/// which there are registers. Not measured there.
 template <class Word>
-inline constexpr unsigned groups_at_once = 8 / words_per_dword<Word>;
+inline constexpr unsigned loads_at_once = 8;
+#if ROCARRAY_PLATFORM_AMD
+template <>
+inline constexpr unsigned loads_at_once<std::uint8_t> = 16;
+#endif
+/// The groups of lines that a thread loads at once.
+template <class Word>
+inline constexpr unsigned groups_at_once = loads_at_once<Word> / words_per_dword<Word>;
 
 /// The dwords of a tile. They are permuted within each line so that the dwords that the threads of
 /// a source line write at once, to one line of the tile each, are in different banks.

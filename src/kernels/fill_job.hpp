@@ -43,6 +43,13 @@ struct fill_word {
     }
     Index const phase =
         divisor(period) == 1 ? 0 : index_in_run - quotient(index_in_run, period) * divisor(period);
+#if defined(__AMDGCN__)
+    // With an index, hipcc loads the word for each thread, and waits for it before the store.
+    if (divisor(period) == 1) {
+      copy_word_to(word_at<Word>(to), pattern[0]);
+      return;
+    }
+#endif
     word_at<Word>(to) = pattern[phase];
   }
 };

@@ -115,6 +115,8 @@ struct half_row_job {
                                                               std::uint32_t high) {
 #if defined(__CUDA_ARCH__)
     return __byte_perm(low, high, 0x6420);
+#elif defined(__AMDGCN__)
+    return __builtin_amdgcn_perm(high, low, 0x06040200);
 #else
     return (low & 0xff) | (low >> 8 & 0xff00) | (high << 16 & 0xff0000) | (high << 8 & 0xff000000);
 #endif

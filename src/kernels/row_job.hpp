@@ -135,11 +135,20 @@ struct row_job : row_arguments {
       dwords[count + k] = next.dwords[k];
     }
     ROCARRAY_UNROLL
-    for (unsigned k = 0; k <= count; ++k) dwords[k] = by_two ? dwords[k + 2] : dwords[k];
+    for (unsigned k = 0; k <= count; ++k) dwords[k] = select(by_two, dwords[k + 2], dwords[k]);
     row_chunk result;
     ROCARRAY_UNROLL
-    for (unsigned k = 0; k < count; ++k) result.dwords[k] = by_one ? dwords[k + 1] : dwords[k];
+    for (unsigned k = 0; k < count; ++k) {
+      result.dwords[k] = select(by_one, dwords[k + 1], dwords[k]);
+    }
     return result;
+  }
+  // Returns the first value if the condition is true, else the second one. A conditional operator
+  // between two elements of an array chooses an address: for AMD, hipcc makes it an index, and
+  // compares that with the numbers of all elements.
+  ROCARRAY_HOST_DEVICE static std::uint32_t select(bool condition, std::uint32_t if_true,
+                                                   std::uint32_t if_false) {
+    return condition ? if_true : if_false;
   }
 };
 
@@ -208,7 +217,7 @@ struct split_row_job : row_arguments {
       row_chunk chunk;
       ROCARRAY_UNROLL
       for (unsigned k = 0; k < count; ++k) {
-        chunk.dwords[k] = shifted(dwords[k], dwords[k + 1], shift);
+        chunk.dwords[k] = is_shifted ? shifted(dwords[k], dwords[k + 1], shift) : dwords[k];
       }
       word_at<row_chunk>(row.to + chunk_offset) = chunk;
     }

@@ -22,11 +22,17 @@ __global__ void copy_words(copy_word<Word, Index> f) {
     std::size_t const first = block * words_per_block + threadIdx.x;
     word_addresses addresses[words_per_thread];
     word_register<Word> words[words_per_thread] = {};
+#if ROCARRAY_PLATFORM_AMD
+    // On AMD each pass over the axes waits for their extents and steps, which it reads from memory.
+    f.job.locate(first, blockDim.x, addresses);
+#endif
     ROCARRAY_UNROLL
     for (unsigned k = 0; k < words_per_thread; ++k) {
       std::size_t const i = first + std::size_t{k} * blockDim.x;
       if (i >= f.job.count) break;
+#if !ROCARRAY_PLATFORM_AMD
       addresses[k] = f.locate(i);
+#endif
       copy_word_to(words[k], word_at<Word const>(addresses[k].from));
     }
     // Elements are reversed only here: an instruction that depends on a load would delay the next.

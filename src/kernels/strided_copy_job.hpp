@@ -10,6 +10,7 @@
 #include <roc/config.hpp>
 
 #include "kernels/fast_divmod.hpp"
+#include "kernels/unroll.hpp"
 #include "kernels/vector_word.hpp"
 
 namespace roc::kernels {
@@ -55,6 +56,29 @@ struct strided_job {
     }
     if (rank != 0) advance(result, rest, 0);
     return result;
+  }
+  /// Computes the addresses of the words `i`, `i + step` and so on, for all of them axis by axis.
+  /// Those of words beyond `count` are not those of any memory.
+  template <unsigned Count>
+  ROCARRAY_HOST_DEVICE void locate(std::size_t i, std::size_t step,
+                                   word_addresses (&result)[Count]) const {
+    Index rest[Count];
+    ROCARRAY_UNROLL
+    for (unsigned k = 0; k < Count; ++k) {
+      rest[k] = first + static_cast<Index>(i + k * step);
+      result[k] = {source, destination};
+    }
+    for (unsigned axis = rank; axis-- > 1;) {
+      ROCARRAY_UNROLL
+      for (unsigned k = 0; k < Count; ++k) {
+        Index const whole = quotient(rest[k], extents[axis]);
+        advance(result[k], rest[k] - whole * divisor(extents[axis]), axis);
+        rest[k] = whole;
+      }
+    }
+    if (rank == 0) return;
+    ROCARRAY_UNROLL
+    for (unsigned k = 0; k < Count; ++k) advance(result[k], rest[k], 0);
   }
 
  private:

@@ -4,9 +4,10 @@
 #
 # Reads the compiled kernels in a static library. Fails if a kernel for any architecture uses scratch
 # (local) memory or spills vector registers, or if there is no kernel. On AMD it also fails if a kernel
-# accesses memory by flat instructions, or if one of four loads or more waits for each before the next.
-# Scalar registers that AMD's compiler spills to lanes of vector registers cost no memory access; they are
-# only printed. Exits with 77 if the tools that read device code are not installed.
+# accesses memory by flat instructions, if one of four loads or more waits for each before the next, or if
+# it chooses elements of arrays in registers by comparisons with their numbers. Scalar registers that AMD's
+# compiler spills to lanes of vector registers cost no memory access; they are only printed. Exits with 77
+# if the tools that read device code are not installed.
 set -euo pipefail
 export LC_ALL=C
 
@@ -22,7 +23,8 @@ require() {
 }
 
 # Both functions print a line for each kernel: architecture, kernel, bytes of scratch memory, spilled
-# vector registers, spilled scalar registers, and for AMD flat instructions, loads, most loads in flight.
+# vector registers, spilled scalar registers, and for AMD flat instructions, loads, most loads in flight,
+# comparisons of vector registers for equality.
 amd_resources() {
   local bundler readelf objdump member targets target
   bundler=$("$toolkit" -print-prog-name=clang-offload-bundler 2>/dev/null)
@@ -45,6 +47,7 @@ amd_resources() {
         function wait_for(pending) { if (in_flight > pending) in_flight = pending }
         /^[0-9a-f]+ <.*>:$/ { code = substr($2, 2, length($2) - 3); in_flight = 0 }
         $1 ~ /^flat_/ { ++flat[code] }
+        $1 ~ /^v_cmp_eq_u32/ { ++compared[code] }
         $1 ~ /^(global|flat)_load/ { ++loads[code]; if (++in_flight > most[code]) most[code] = in_flight }
         $1 == "s_waitcnt" && match($0, /vmcnt\([0-9]+/) { wait_for(substr($0, RSTART + 6, RLENGTH - 6) + 0) }
         $1 == "s_wait_loadcnt" { wait_for(substr($2, 3) + 0) }
@@ -52,7 +55,8 @@ amd_resources() {
         $1 == ".sgpr_spill_count:" { scalar = $2 }
         $1 == ".symbol:" { kernel = substr($2, 1, length($2) - 3) }
         $1 == ".vgpr_spill_count:" {
-          print architecture, kernel, bytes, $2, scalar, flat[kernel] + 0, loads[kernel] + 0, most[kernel] + 0
+          print architecture, kernel, bytes, $2, scalar, flat[kernel] + 0, loads[kernel] + 0, most[kernel] + 0, \
+            compared[kernel] + 0
         }'
     done
   done
@@ -67,7 +71,7 @@ nvidia_resources() {
     $1 ~ /^REG:/ && kernel != "" {
       split($2, stack, ":")
       split($4, memory, ":")
-      print architecture, kernel, stack[2] + memory[2], 0, 0, 0, 0, 0
+      print architecture, kernel, stack[2] + memory[2], 0, 0, 0, 0, 0, 0
       kernel = ""
     }'
 }
@@ -91,6 +95,12 @@ awk '$5 != 0 { print $2 " spills " $5 " scalar registers on " $1 }
   $7 > 3 && $8 < 2 {
     print $2 " waits for each of its " $7 " loads before the next one on " $1 \
       "; initialize the registers that it loads to, and take word_register for small words"
+    bad = 1
+  }
+  # Other kernels have at most 8, in divisions of 64-bit numbers.
+  $9 > 16 {
+    print $2 " compares " $9 " registers for equality on " $1 \
+      "; use no index that is not constant, and no conditional operator on elements of an array"
     bad = 1
   }
   END { exit bad }' "$scratch/resources"
