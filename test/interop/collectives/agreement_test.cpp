@@ -7,12 +7,15 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <thread>
 
 #include "interop/collectives/processes.hpp"
+#include "interop/collectives/ranks.hpp"
 #include "support/expect_error.hpp"
+#include "support/open_descriptors.hpp"
 
 namespace roc::test {
 namespace {
@@ -132,6 +135,19 @@ TEST_F(CollectiveAgreement, OptionMustBeEqualInAllRanks) {
       "ranks pass different check_agreement");
   expect_usable();
 }
+
+#if !ROCARRAY_TEST_WITH_NCCL  // an identifier that no rank uses keeps a socket of NCCL
+TEST_F(CollectiveAgreement, RefusedOptionLeavesNoDescriptorOpen) {
+  std::ptrdiff_t before = 0;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_THROW(
+        collective_communicator(world_communicator(), own_device(), {.check_agreement = is_last()}),
+        collective_error);
+    if (i == 0) before = open_descriptors();  // MPI may open some at the first use
+  }
+  EXPECT_EQ(before, open_descriptors());
+}
+#endif
 
 TEST_F(CollectiveAgreement, CommunicatorsWithoutMpiAreRefused) {
   auto const id = collective_id::create();

@@ -16,8 +16,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <iterator>
 #include <memory>
 #include <new>
 #include <optional>
@@ -34,6 +32,7 @@
 #include "support/expect_error.hpp"
 #include "support/failing_new.hpp"
 #include "support/gate.hpp"
+#include "support/open_descriptors.hpp"
 #include "support/other_process.hpp"
 
 namespace roc::test {
@@ -650,10 +649,6 @@ TEST_F(CollectiveError, InvalidCreationIsRefused) {
 }
 
 #if !ROCARRAY_TEST_WITH_NCCL
-std::ptrdiff_t open_descriptors() {
-  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
-}
-
 TEST_F(CollectiveError, RefusedDevicesLeaveNoDescriptorOpen) {
   std::array const devices{device(0)};
   std::ptrdiff_t const before = open_descriptors();
@@ -661,6 +656,31 @@ TEST_F(CollectiveError, RefusedDevicesLeaveNoDescriptorOpen) {
   EXPECT_THROW(static_cast<void>(collective_communicator::for_devices(devices)), error);
   platform::clear_failures();
   EXPECT_EQ(before, open_descriptors());
+}
+
+TEST_F(CollectiveError, FailedCreationLeavesNoDescriptorOpen) {
+  std::array const devices{device(0)};
+  auto const create = [&] {
+    try {
+      static_cast<void>(collective_communicator::for_devices(devices));
+    } catch (collective_error const&) {
+    }
+  };
+  std::ptrdiff_t const before = open_descriptors();
+  EXPECT_LT(5, fail_each_new(create));
+  EXPECT_EQ(before, open_descriptors()) << "without memory";
+  // The device is looked for and made current before and after the identifier is created.
+  for (char const* const call : {"hipGetDevice", "hipSetDevice"}) {
+    for (unsigned nth = 1; nth <= 8; ++nth) {
+      ASSERT_TRUE(platform::fail_call(call, nth, hipErrorUnknown));
+      try {
+        create();
+      } catch (error const&) {
+      }
+      platform::clear_failures();
+      EXPECT_EQ(before, open_descriptors()) << call << ' ' << nth;
+    }
+  }
 }
 #endif
 

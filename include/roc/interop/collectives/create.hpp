@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -102,8 +103,9 @@ inline std::vector<std::shared_ptr<collective_state>> create_collective_ranks(
   }
   // Finds devices that cannot be used, for whose ranks the others would wait in the library.
   for (device const& item : devices) device_guard const usable{item};
-  // Created last, because an identifier that no rank uses keeps resources of the library.
-  collective_id const id(create_collective_id());
+  // Created last, because an identifier that no rank uses keeps resources of RCCL and NCCL.
+  new_collective_id own_id;
+  collective_id const id(own_id.bytes());
   ncclResult_t result = ncclGroupStart();
   if (result != ncclSuccess) throw make_collective_error(result, "ncclGroupStart", nullptr);
   std::exception_ptr problem;
@@ -131,6 +133,7 @@ inline std::vector<std::shared_ptr<collective_state>> create_collective_ranks(
     for (auto const& state : states) state->abort("the creation of another rank failed");
     throw;
   }
+  own_id.keep();
   return states;
 }
 
@@ -165,10 +168,11 @@ std::shared_ptr<collective_state> create_collective_rank(Mpi const& mpi, device 
                                                          collective_options const& options) {
   std::exception_ptr problem;
   collective_invitation invitation{};
+  std::optional<new_collective_id> own_id;  // of rank 0
   try {
     check_collective_options(options);
     device_guard const usable{own_device};
-    if (mpi.rank() == 0) invitation.id = create_collective_id();
+    if (mpi.rank() == 0) invitation.id = own_id.emplace().bytes();
     invitation.readiness = options.check_agreement ? collective_readiness::ready_with_agreement
                                                    : collective_readiness::ready;
   } catch (...) {
@@ -198,6 +202,7 @@ std::shared_ptr<collective_state> create_collective_rank(Mpi const& mpi, device 
   }
   auto state = connect_collective_rank(collective_id(sent[0].id), mpi.rank(), mpi.size(),
                                        own_device, options);
+  if (own_id) own_id->keep();
   state->exchange = std::move(exchange);
   return state;
 }

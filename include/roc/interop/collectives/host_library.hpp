@@ -171,6 +171,16 @@ inline ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
   return impl::without_exceptions([&] { return impl::create_id(id); });
 }
 
+/// Frees the board of an identifier that this process has created. Other processes can create no
+/// rank with it any more; ranks that exist are not affected. RCCL and NCCL have no such call.
+inline void discard_unique_id(ncclUniqueId const& id) noexcept {
+  impl::id_content content;
+  std::memcpy(&content, id.internal, sizeof content);
+  impl::registry& all = impl::registry::instance();
+  std::scoped_lock const lock(all.mutex);
+  all.created.erase(content.nonce);
+}
+
 inline ncclResult_t ncclCommInitRankConfig(ncclComm_t* result, int size, ncclUniqueId id, int rank,
                                            ncclConfig_t* config) {
   impl::group_state& state = impl::group_state::instance();

@@ -28,6 +28,37 @@ inline std::array<std::byte, collective_id_bytes> create_collective_id() {
   return bytes;
 }
 
+/// Frees what the library keeps for an identifier that no further rank uses. Does nothing with RCCL
+/// and NCCL, which have no call for that.
+template <class Id = ncclUniqueId>
+void discard_collective_id(std::array<std::byte, collective_id_bytes> const& bytes) noexcept {
+  if constexpr (requires(Id const& id) { discard_unique_id(id); }) {
+    Id id{};
+    std::memcpy(&id, bytes.data(), bytes.size());
+    discard_unique_id(id);
+  }
+}
+
+/// An identifier that the library creates for a communicator. It is discarded unless keep() was
+/// called: without a rank, its resources would be kept until the process ends.
+class new_collective_id {
+ public:
+  /// Throws collective_error.
+  new_collective_id() : bytes_(create_collective_id()) {}
+  new_collective_id(new_collective_id const&) = delete;
+  new_collective_id& operator=(new_collective_id const&) = delete;
+  ~new_collective_id() {
+    if (!is_kept_) discard_collective_id(bytes_);
+  }
+  /// The ranks have been created. The last one frees the resources.
+  void keep() noexcept { is_kept_ = true; }
+  std::array<std::byte, collective_id_bytes> const& bytes() const noexcept { return bytes_; }
+
+ private:
+  std::array<std::byte, collective_id_bytes> const bytes_;
+  bool is_kept_ = false;
+};
+
 }  // namespace detail
 
 /// How the elements of the ranks are combined.
@@ -84,7 +115,8 @@ class collective_id {
   explicit collective_id(std::array<std::byte, byte_count> const& bytes) noexcept : bytes_(bytes) {}
 
   /// Creates a new identifier. The calling process must live until all ranks have created their
-  /// communicator. (ncclGetUniqueId)
+  /// communicator. An identifier that no rank uses keeps resources of the library until the process
+  /// ends. (ncclGetUniqueId)
   /// @throws collective_error
   [[nodiscard]] static collective_id create(detail::caller at = std::source_location::current()) {
     detail::call_scope const call("collective_id::create", at);
