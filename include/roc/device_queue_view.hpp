@@ -166,10 +166,10 @@ class queue_reservation {
   {
     using kernel = detail::kernel_operations_from_roc_kernel_hpp<T>;
     if (slots_.count == 0) return;
-    // The barrier orders the accesses of all threads before the fence. The fence orders them, and
-    // not only those of its own thread, before the stores.
+    // The accesses of all threads come before the stores below: by the barrier, and the fence after
+    // it. On AMD a fence covers only the accesses of its own wave, and a barrier need not wait for
+    // memory, so that each wave has a fence before the barrier too.
 #if defined(__AMDGCN__)
-    // On AMD a fence waits for the accesses of its own wave only, and a barrier may wait for none.
     detail::release_fence();
 #endif
     kernel::synchronize_block(at);

@@ -19,7 +19,8 @@ class half {
   /// Returns the number. Exact: float represents every half.
   ROCARRAY_HOST_DEVICE constexpr operator float() const noexcept {
 #if defined(__AMDGCN__)
-    // One instruction, which hipcc does not find for shifts and masks.
+    // One instruction, which hipcc does not find for shifts and masks. A signalling NaN becomes
+    // quiet.
     if (!__builtin_is_constant_evaluated()) return __builtin_bit_cast(_Float16, bits_);
 #endif
     std::uint32_t const sign = static_cast<std::uint32_t>(bits_ & 0x8000) << 16;

@@ -243,8 +243,8 @@ class image_view {
         return read(data[element]);
       };
 #if defined(__AMDGCN__)
-      // Reads also the elements without weight, which are in the image too: hipcc waits for a load
-      // that depends on a condition before it begins the next one.
+      // Also reads elements of weight 0; every index is in the image. Otherwise hipcc waits for
+      // each conditional load before the next one.
       value_type values[corners];
 #pragma unroll
       for (unsigned corner = 0; corner != corners; ++corner) values[corner] = read_corner(corner);

@@ -81,7 +81,7 @@ void enqueue_within_device(shared_batch const& batch, device_route const& route,
                               .acquire(work->description_bytes(chunk), stream);
       staging_slot slot{buffer->data(), nullptr, nullptr, stream};
       slot.item_count = work->write_description(chunk, slot);
-      work->enqueue_upload(chunk, slot);
+      work->enqueue_device_step(chunk, slot);
     }
   }
 }

@@ -25,6 +25,28 @@ ROCARRAY_HOST_DEVICE inline std::uint32_t shifted(std::uint32_t dword, std::uint
 #endif
 }
 
+/// Returns four bytes of two dwords: byte i is the one whose number, 0 to 7, is the hexadecimal
+/// digit i of Digits. (CUDA, HIP: `__byte_perm`)
+template <unsigned Digits>
+ROCARRAY_HOST_DEVICE std::uint32_t select_bytes(std::uint32_t low, std::uint32_t high) {
+#if defined(__AMDGCN__)
+  // One instruction. HIP's __byte_perm is several: it accesses the bytes of an array.
+  constexpr unsigned numbers =
+      (Digits & 0xf) | (Digits & 0xf0) << 4 | (Digits & 0xf00) << 8 | (Digits & 0xf000) << 12;
+  return __builtin_amdgcn_perm(high, low, numbers);
+#elif defined(__CUDA_ARCH__)
+  return __byte_perm(low, high, Digits);
+#else
+  std::uint64_t const bytes = std::uint64_t{high} << 32 | low;
+  std::uint32_t result = 0;
+  for (unsigned i = 0; i < 4; ++i) {
+    unsigned const number = Digits >> (4 * i) & 0xf;
+    result |= static_cast<std::uint32_t>(bytes >> (8 * number) & 0xff) << (8 * i);
+  }
+  return result;
+#endif
+}
+
 #if defined(__CUDACC__) || defined(__HIP__) || ROCARRAY_KERNEL_HOST_STUB
 
 /// Returns the argument of the next thread within a group of 32 threads. All 32 must call it. In
@@ -34,20 +56,6 @@ __device__ inline std::uint32_t from_next_lane(std::uint32_t dword) {
   return __shfl_down(dword, 1, 32);
 #else
   return __shfl_down_sync(0xffffffffu, dword, 1);
-#endif
-}
-
-/// Returns four bytes of two dwords: byte i is the one whose number, 0 to 7, is the hexadecimal
-/// digit i of Digits. (CUDA, HIP: `__byte_perm`)
-template <unsigned Digits>
-__device__ inline std::uint32_t select_bytes(std::uint32_t low, std::uint32_t high) {
-#if defined(__AMDGCN__)
-  // One instruction. HIP's __byte_perm is several: it accesses the bytes of an array.
-  constexpr unsigned numbers =
-      (Digits & 0xf) | (Digits & 0xf0) << 4 | (Digits & 0xf00) << 8 | (Digits & 0xf000) << 12;
-  return __builtin_amdgcn_perm(high, low, numbers);
-#else
-  return __byte_perm(low, high, Digits);
 #endif
 }
 

@@ -21,9 +21,8 @@
 namespace roc::kernels {
 
 inline constexpr unsigned dword_bytes = 4;
-/// The loads of a thread that are in flight at once. Of the tiles of bytes, only two blocks fit
-/// into the shared memory of a compute unit of AMD: their threads have more loads in flight, for
-/// which there are registers. Not measured there.
+/// The loads that a thread has in flight. On AMD, only two blocks with tiles of bytes fit into the
+/// shared memory of a compute unit, so that their threads have registers for 16. Not measured.
 template <class Word>
 inline constexpr unsigned loads_at_once = 8;
 #if ROCARRAY_PLATFORM_AMD

@@ -67,7 +67,7 @@ struct half_row_job {
     for (unsigned k = 0; k < dwords_per_thread; ++k) {
       std::uint32_t const index = units.first + k * units.step;
       if (index < low || index >= high) continue;
-      word_at<std::uint32_t>(row.to + std::size_t{index} * dword_bytes) = every_second_byte(
+      word_at<std::uint32_t>(row.to + std::size_t{index} * dword_bytes) = select_bytes<0x6420>(
           shifted(words[k][0], words[k][1], shift), shifted(words[k][1], words[k][2], shift));
     }
     for (unsigned k = 0; k < dwords_per_thread; ++k) {
@@ -108,18 +108,6 @@ struct half_row_job {
       word_at<std::uint8_t>(row.to + position) =
           word_at<std::uint8_t const>(row.from + 2 * position);
     }
-  }
-
-  // Returns bytes 0 and 2 of `low` and of `high`.
-  ROCARRAY_HOST_DEVICE static std::uint32_t every_second_byte(std::uint32_t low,
-                                                              std::uint32_t high) {
-#if defined(__CUDA_ARCH__)
-    return __byte_perm(low, high, 0x6420);
-#elif defined(__AMDGCN__)
-    return __builtin_amdgcn_perm(high, low, 0x06040200);
-#else
-    return (low & 0xff) | (low >> 8 & 0xff00) | (high << 16 & 0xff0000) | (high << 8 & 0xff000000);
-#endif
   }
 };
 

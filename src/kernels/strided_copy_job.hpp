@@ -58,7 +58,7 @@ struct strided_job {
     return result;
   }
   /// Computes the addresses of the words `i`, `i + step` and so on, for all of them axis by axis.
-  /// Those of words beyond `count` are not those of any memory.
+  /// The results for words beyond `count` are not valid addresses.
   template <unsigned Count>
   ROCARRAY_HOST_DEVICE void locate(std::size_t i, std::size_t step,
                                    word_addresses (&result)[Count]) const {

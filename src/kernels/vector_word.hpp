@@ -19,10 +19,10 @@ struct alignas(16) vector_word {
 /// Returns the word at an address of global memory: neither shared nor local to a thread.
 ///
 /// A compiler does not know this of an integer, and chooses generic instructions. Those of AMD
-/// (flat_load, flat_store) end in no order, so that a thread that waits for one waits for all of
-/// them, and for its accesses of shared memory too. On NVIDIA they are as fast as others, and are
-/// kept: with others, ptxas has fewer loads in flight (permutations of words of 4 bytes on one
-/// H200: 3318 instead of 3884 GB/s).
+/// (flat_load, flat_store) complete out of order, so that a thread that waits for one waits for all
+/// of them, and for its accesses of shared memory too. On NVIDIA generic instructions are kept:
+/// with global ones, ptxas has fewer loads in flight (permutations of words of 4 bytes on one H200:
+/// 3318 instead of 3884 GB/s).
 template <class Word>
 ROCARRAY_HOST_DEVICE Word& word_at(std::uintptr_t address) {
 #if defined(__AMDGCN__)
@@ -33,9 +33,9 @@ ROCARRAY_HOST_DEVICE Word& word_at(std::uintptr_t address) {
 #endif
 }
 
-/// The type of a register that holds a word. hipcc packs the words of an array that are smaller
-/// into registers, and waits for each word before it loads the next one. It also waits if the array
-/// has no initial value.
+/// The type of a register that holds a word. hipcc packs several words of less than 4 bytes into
+/// one register, and then waits for each load before the next one. Initialize arrays of this type:
+/// without an initial value it waits too.
 template <class Word>
 using word_register = std::conditional_t<sizeof(Word) < 4, std::uint32_t, Word>;
 

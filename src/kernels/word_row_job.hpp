@@ -37,7 +37,7 @@ struct word_row_job {
     std::uintptr_t const from_step = bytes(units.step, source_step);
     std::uintptr_t const to_step = bytes(units.step, destination_step);
     word_register<Word> words[words_per_thread] = {};
-    // `continue` would make hipcc wait for some of the loads before the last one.
+    // With `continue`, hipcc waits for some loads before it issues the last one.
     ROCARRAY_UNROLL
     for (unsigned k = 0; k < words_per_thread; ++k) {
       if (units.first + k * units.step >= extent) break;

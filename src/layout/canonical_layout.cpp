@@ -60,7 +60,7 @@ bool canonical_layout::is_dense(side operand) const noexcept {
   return true;
 }
 
-canonical_layout joined_for(canonical_layout const& layout, side operand) noexcept {
+canonical_layout merged_for(canonical_layout const& layout, side operand) noexcept {
   canonical_layout result;
   result.source = layout.source;
   result.destination = layout.destination;

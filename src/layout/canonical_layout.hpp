@@ -56,10 +56,9 @@ struct packed_range {
   std::size_t end;
 };
 
-/// Returns the layout of one side alone, which both sides of the result have: runs and axes that
-/// follow each other there without a gap are joined, whatever the other side is. The linear order
-/// of the bytes stays the same.
-canonical_layout joined_for(canonical_layout const& layout, side operand) noexcept;
+/// Returns a layout that has the steps of `operand` on both sides. Axes and runs that follow each
+/// other there without a gap are merged. The linear order of the bytes is kept.
+canonical_layout merged_for(canonical_layout const& layout, side operand) noexcept;
 
 /// A half-open range [low, high) of byte offsets from the first run.
 struct byte_span {

@@ -38,7 +38,7 @@ struct auxiliary_streams {
   stream_ref first;
   stream_ref second;
   event input_ready;  // on the user's stream: its earlier work is done
-  event step_done;    // on one of them: the step that the other one waits for is done
+  event step_done;    // on `first` or `second`: the other one waits for it
   event done;         // on `first` or `second`: the operation is done
   std::array<event, max_slots> slot_free;        // on `second`: the last use of a slot is done
   progress_counters* counters = nullptr;         // null until progress_counters_of was called

@@ -274,8 +274,8 @@ run_result run_once(test_case const& t) {
   return result;
 }
 
-// Runs a case, and again if something has grown: what grows in every two runs is a leak. In a
-// single run, what is freed late can hide a small one.
+// Runs a case, and again if something has grown: a leak grows over every two runs. Over a
+// single run, memory that is freed late can hide a small one.
 run_result run_case(test_case const& t) {
   // The library removes what it knows of finished work when there is much of it: after more than 40
   // runs of some scenarios.
@@ -312,7 +312,7 @@ run_result run_case(test_case const& t) {
     if (grown.empty()) break;
     if (runs == most_runs) {
       for (int i : grown) {
-        result.finding += (result.finding.empty() ? "leaked in each run: " : ", ") +
+        result.finding += (result.finding.empty() ? "leaked in every two runs: " : ", ") +
                           std::string(resource_names[i]);
       }
       break;

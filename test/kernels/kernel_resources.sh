@@ -4,7 +4,7 @@
 #
 # Reads the compiled kernels in a static library. Fails if a kernel for any architecture uses scratch
 # (local) memory or spills vector registers, or if there is no kernel. On AMD it also fails if a kernel
-# accesses memory by flat instructions, if one of four loads or more waits for each before the next, or if
+# accesses memory by flat instructions, if it has four loads or more and waits for each before the next, or if
 # it chooses elements of arrays in registers by comparisons with their numbers. Scalar registers that AMD's
 # compiler spills to lanes of vector registers cost no memory access; they are only printed. Exits with 77
 # if the tools that read device code are not installed.
@@ -45,12 +45,17 @@ amd_resources() {
       # order of the instructions, whatever the branches.
       { "$objdump" -d code && "$readelf" --notes code; } | awk -v architecture="${target##*-}" '
         function wait_for(pending) { if (in_flight > pending) in_flight = pending }
+        function hex(text, value, i) {  # the number after "0x"; awk reads decimal numbers only
+          for (i = 3; i <= length(text); ++i) value = 16 * value + index("123456789abcdef", substr(text, i, 1))
+          return value + 0
+        }
         /^[0-9a-f]+ <.*>:$/ { code = substr($2, 2, length($2) - 3); in_flight = 0 }
         $1 ~ /^flat_/ { ++flat[code] }
         $1 ~ /^v_cmp_eq_u32/ { ++compared[code] }
         $1 ~ /^(global|flat)_load/ { ++loads[code]; if (++in_flight > most[code]) most[code] = in_flight }
         $1 == "s_waitcnt" && match($0, /vmcnt\([0-9]+/) { wait_for(substr($0, RSTART + 6, RLENGTH - 6) + 0) }
-        $1 == "s_wait_loadcnt" { wait_for(substr($2, 3) + 0) }
+        $1 == "s_wait_loadcnt" { wait_for(hex($2)) }
+        $1 == "s_wait_loadcnt_dscnt" { wait_for(int(hex($2) / 256)) }
         $1 == ".private_segment_fixed_size:" { bytes = $2 }
         $1 == ".sgpr_spill_count:" { scalar = $2 }
         $1 == ".symbol:" { kernel = substr($2, 1, length($2) - 3) }
@@ -97,7 +102,7 @@ awk '$5 != 0 { print $2 " spills " $5 " scalar registers on " $1 }
       "; initialize the registers that it loads to, and take word_register for small words"
     bad = 1
   }
-  # Other kernels have at most 8, in divisions of 64-bit numbers.
+  # Kernels without such a choice have at most 8, in divisions of 64-bit numbers.
   $9 > 16 {
     print $2 " compares " $9 " registers for equality on " $1 \
       "; use no index that is not constant, and no conditional operator on elements of an array"

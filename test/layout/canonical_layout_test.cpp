@@ -102,26 +102,39 @@ std::vector<std::ptrdiff_t> offsets_of(layout::canonical_layout const& canonical
   return result;
 }
 
-TEST(JoinedFor, DenseSideIsOneRun) {
+TEST(MergedFor, DenseSideIsOneRun) {
   auto const planes = layout_of(4, {{3, 40, 108}, {5, 8, 20}, {5, 4, 4}});
-  EXPECT_EQ(1u, layout::joined_for(planes, layout::side::destination).rank);
-  EXPECT_EQ(100u, layout::joined_for(planes, layout::side::destination).run);
+  EXPECT_EQ(1u, layout::merged_for(planes, layout::side::destination).rank);
+  EXPECT_EQ(100u, layout::merged_for(planes, layout::side::destination).run);
   auto const dense = layout_of(4, {{3, 200, 60}, {5, 8, 12}, {3, 100, 4}});
-  EXPECT_EQ(0u, layout::joined_for(dense, layout::side::destination).rank);
-  EXPECT_EQ(180u, layout::joined_for(dense, layout::side::destination).run);
-  EXPECT_EQ(3u, layout::joined_for(dense, layout::side::source).rank);
+  EXPECT_EQ(0u, layout::merged_for(dense, layout::side::destination).rank);
+  EXPECT_EQ(180u, layout::merged_for(dense, layout::side::destination).run);
+  EXPECT_EQ(3u, layout::merged_for(dense, layout::side::source).rank);
 }
 
-TEST(JoinedFor, AxesWithGapsAreJoinedWithoutTheRun) {
+TEST(MergedFor, AxesWithGapsAreMergedWithoutTheRun) {
   auto const canonical = layout_of(4, {{3, 70, 32}, {4, 8, 8}});
-  auto const joined = layout::joined_for(canonical, layout::side::destination);
-  EXPECT_EQ(4u, joined.run);
-  ASSERT_EQ(1u, joined.rank);
-  EXPECT_EQ(12u, joined.axes[0].extent);
-  EXPECT_EQ(8, joined.axes[0].destination);
+  auto const merged = layout::merged_for(canonical, layout::side::destination);
+  EXPECT_EQ(4u, merged.run);
+  ASSERT_EQ(1u, merged.rank);
+  EXPECT_EQ(12u, merged.axes[0].extent);
+  EXPECT_EQ(8, merged.axes[0].destination);
 }
 
-TEST(JoinedFor, KeepsTheLinearOrder) {
+TEST(MergedFor, KeepsAsManyAxesAsTheLimit) {
+  auto const canonical = layout_of(1, [] {
+    std::vector<layout::axis> axes;
+    for (std::ptrdiff_t step = 1 << layout::max_axes; step != 1; step /= 2) {
+      axes.push_back({2, 2 * step * step, step / 2});
+    }
+    return axes;
+  }());
+  EXPECT_EQ(layout::max_axes, canonical.rank);
+  EXPECT_EQ(layout::max_axes, layout::merged_for(canonical, layout::side::source).rank);
+  EXPECT_EQ(0u, layout::merged_for(canonical, layout::side::destination).rank);
+}
+
+TEST(MergedFor, KeepsTheLinearOrder) {
   std::mt19937 random(5);
   auto const below = [&](std::size_t end) { return static_cast<std::size_t>(random()) % end; };
   for (int round = 0; round != 2000; ++round) {
@@ -146,10 +159,10 @@ TEST(JoinedFor, KeepsTheLinearOrder) {
     std::size_t const begin = below(bytes);
     layout::packed_range const range{begin, begin + 1 + below(bytes - begin)};
     for (auto const side : {layout::side::source, layout::side::destination}) {
-      auto const joined = layout::joined_for(canonical, side);
-      ASSERT_EQ(bytes, joined.bytes());
-      ASSERT_LE(joined.rank, canonical.rank);
-      ASSERT_EQ(offsets_of(canonical, side, range), offsets_of(joined, side, range)) << round;
+      auto const merged = layout::merged_for(canonical, side);
+      ASSERT_EQ(bytes, merged.bytes());
+      ASSERT_LE(merged.rank, canonical.rank);
+      ASSERT_EQ(offsets_of(canonical, side, range), offsets_of(merged, side, range)) << round;
     }
   }
 }

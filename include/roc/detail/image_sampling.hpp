@@ -109,8 +109,7 @@ ROCARRAY_HOST_DEVICE constexpr float divided_by_largest(T value) {
   auto const number = static_cast<float>(value);
 #if defined(__AMDGCN__)
   if (!__builtin_is_constant_evaluated()) {
-    // The same number for every value of the four types, by three operations. hipcc makes eleven of
-    // the division.
+    // The same quotient for all values of the four types, by three operations instead of eleven.
     constexpr float reciprocal = 1 / largest_integer<T>;
     float const estimate = number * reciprocal;
     float const remainder = __builtin_fmaf(-estimate, largest_integer<T>, number);

@@ -274,14 +274,10 @@ std::size_t staged_batch::write_description(std::size_t chunk, staging_slot cons
   return static_cast<std::size_t>(end - items);
 }
 
-void staged_batch::enqueue_download(std::size_t, staging_slot const& slot) const {
+void staged_batch::enqueue_device_step(std::size_t, staging_slot const& slot) const {
   platform::check_launch("batch kernel",
                          kernels::launch_items(reinterpret_cast<batch_item*>(slot.description),
                                                slot.item_count, runtime::handle(slot.stream)));
-}
-
-void staged_batch::enqueue_upload(std::size_t chunk, staging_slot const& slot) const {
-  enqueue_download(chunk, slot);  // the same kernel: its items name source and destination
 }
 
 std::vector<std::shared_ptr<staged_batch const>> make_staged_batches(

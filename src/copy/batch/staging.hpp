@@ -94,8 +94,7 @@ class staged_batch final : public staged_work {
   void pack(std::size_t chunk, std::size_t task, std::byte* data) const noexcept override;
   void unpack(std::size_t chunk, std::size_t task, std::byte const* data) const noexcept override;
   /// Launches the batch kernel for the chunk. Also used for copies within the device.
-  void enqueue_upload(std::size_t chunk, staging_slot const& slot) const override;
-  void enqueue_download(std::size_t chunk, staging_slot const& slot) const override;
+  void enqueue_device_step(std::size_t chunk, staging_slot const& slot) const override;
 
  private:
   struct chunk_info {

@@ -116,7 +116,7 @@ void copy_rows_nontemporal(std::byte* to, std::ptrdiff_t to_step, std::byte cons
 
 void pack(layout::canonical_layout const& canonical, layout::packed_range range, std::byte* packed,
           std::size_t opposite_bytes) noexcept {
-  layout::canonical_layout const host = layout::joined_for(canonical, layout::side::source);
+  layout::canonical_layout const host = layout::merged_for(canonical, layout::side::source);
   std::ptrdiff_t const step = layout::inner_step(host, layout::side::source);
   bool const nontemporal = host.run >= min_packed_nontemporal_run_bytes &&
                            is_packed_nontemporally(host.bytes(), opposite_bytes);
@@ -136,7 +136,7 @@ void pack(layout::canonical_layout const& canonical, layout::packed_range range,
 
 void unpack(layout::canonical_layout const& canonical, layout::packed_range range,
             std::byte const* packed, std::size_t opposite_bytes) noexcept {
-  layout::canonical_layout const host = layout::joined_for(canonical, layout::side::destination);
+  layout::canonical_layout const host = layout::merged_for(canonical, layout::side::destination);
   std::ptrdiff_t const step = layout::inner_step(host, layout::side::destination);
   bool const nontemporal = are_runs_unpacked_nontemporally(host) &&
                            is_unpacked_nontemporally(host.bytes(), opposite_bytes);

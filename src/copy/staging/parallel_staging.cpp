@@ -122,7 +122,7 @@ class parallel_upload final : public parallel_work {
       }
       slot.scratch = scratch->data();
     }
-    work_.enqueue_upload(chunk, slot);
+    work_.enqueue_device_step(chunk, slot);
     return true;
   }
   // While earlier work of a user's stream is pending, memory used on that stream does not become
@@ -166,20 +166,19 @@ class parallel_download final : public parallel_work {
     auto const buffer = pool.acquire(bytes, stream);
     staging_slot slot = slot_in(*buffer, work_, chunk, stream);
     slot.item_count = work_.write_description(chunk, slot);
-    staging_buffer_ptr scratch;
-    if (std::size_t const scratch_bytes = work_.scratch_bytes(chunk); scratch_bytes != 0) {
-      scratch = staging_pool::device_scratch(client::internal_download)
-                    .acquire(scratch_bytes, stream, staging_pool::access::stream_ordered);
-      slot.scratch = scratch->data();
-    }
     try {
       {
         // Under one lock, so that the event comes after this chunk and before the chunks that other
         // threads enqueue.
         auto const lock = lock_hip_calls(hip_calls_);
-        work_.enqueue_download(chunk, slot);
+        staging_buffer_ptr scratch;  // released here, so that later chunks of the stream reuse it
+        if (std::size_t const scratch_bytes = work_.scratch_bytes(chunk); scratch_bytes != 0) {
+          scratch = staging_pool::device_scratch(client::internal_download)
+                        .acquire(scratch_bytes, stream, staging_pool::access::stream_ordered);
+          slot.scratch = scratch->data();
+        }
+        work_.enqueue_device_step(chunk, slot);
         arrived.record(stream);
-        scratch.reset();  // other threads need not wait until the chunk is unpacked
       }
       arrived.synchronize();
     } catch (...) {

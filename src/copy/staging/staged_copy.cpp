@@ -124,30 +124,22 @@ void staged_copy::unpack(std::size_t chunk, std::size_t task,
                    opposite_bytes_);
 }
 
-void staged_copy::enqueue_upload(std::size_t chunk, staging_slot const& slot) const {
+void staged_copy::enqueue_device_step(std::size_t chunk, staging_slot const& slot) const {
   hipStream_t const native = runtime::handle(slot.stream);
+  layout::canonical_layout const& canonical = plan_.canonical;
   layout::packed_range const range = chunk_range(chunk);
   std::size_t const bytes = range.end - range.begin;
-  if (is_dense_on_device_) {
-    ROCARRAY_HIP(hipMemcpyAsync, plan_.canonical.destination + range.begin, slot.data, bytes,
-                 memcpy_kind_of(plan_), native);
-    return;
+  hipMemcpyKind const kind = memcpy_kind_of(plan_);
+  if (is_from_host(plan_.kind)) {
+    std::byte* const to = is_dense_on_device_ ? canonical.destination + range.begin : slot.scratch;
+    ROCARRAY_HIP(hipMemcpyAsync, to, slot.data, bytes, kind, native);
+    if (!is_dense_on_device_) kernels::scatter(canonical, range, slot.scratch, native);
+  } else {
+    if (!is_dense_on_device_) kernels::gather(canonical, range, slot.scratch, native);
+    std::byte const* const from =
+        is_dense_on_device_ ? canonical.source + range.begin : slot.scratch;
+    ROCARRAY_HIP(hipMemcpyAsync, slot.data, from, bytes, kind, native);
   }
-  ROCARRAY_HIP(hipMemcpyAsync, slot.scratch, slot.data, bytes, hipMemcpyHostToDevice, native);
-  kernels::scatter(plan_.canonical, range, slot.scratch, native);
-}
-
-void staged_copy::enqueue_download(std::size_t chunk, staging_slot const& slot) const {
-  hipStream_t const native = runtime::handle(slot.stream);
-  layout::packed_range const range = chunk_range(chunk);
-  std::size_t const bytes = range.end - range.begin;
-  if (is_dense_on_device_) {
-    ROCARRAY_HIP(hipMemcpyAsync, slot.data, plan_.canonical.source + range.begin, bytes,
-                 memcpy_kind_of(plan_), native);
-    return;
-  }
-  kernels::gather(plan_.canonical, range, slot.scratch, native);
-  ROCARRAY_HIP(hipMemcpyAsync, slot.data, slot.scratch, bytes, hipMemcpyDeviceToHost, native);
 }
 
 }  // namespace roc::transfer

@@ -35,8 +35,7 @@ class staged_copy final : public staged_work {
   bool has_kernels() const noexcept override { return !is_dense_on_device_; }
   void pack(std::size_t chunk, std::size_t task, std::byte* data) const noexcept override;
   void unpack(std::size_t chunk, std::size_t task, std::byte const* data) const noexcept override;
-  void enqueue_upload(std::size_t chunk, staging_slot const& slot) const override;
-  void enqueue_download(std::size_t chunk, staging_slot const& slot) const override;
+  void enqueue_device_step(std::size_t chunk, staging_slot const& slot) const override;
 
  private:
   // `tapered`: if the copy is large enough, the chunks at both ends are smaller.

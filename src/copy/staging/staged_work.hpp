@@ -9,12 +9,12 @@
 
 namespace roc::transfer {
 
-/// The memory of one chunk, and the stream of its device work. Kernels can access the memory too.
-/// Does not own the memory.
+/// The memory of one chunk, and the stream of its device work. Kernels can access the
+/// pinned memory. Does not own the memory.
 struct staging_slot {
   std::byte* description;  // the kernel's instructions; description_bytes(chunk) bytes, pinned
   std::byte* data;         // the packed bytes; data_bytes(chunk) bytes, pinned
-  std::byte* scratch;      // scratch_bytes(chunk) bytes on the device
+  std::byte* scratch;      // scratch_bytes(chunk) bytes on the device; may be null if that is 0
   stream_ref stream;
   std::size_t item_count = 0;  // items in the description
 };
@@ -23,11 +23,11 @@ struct staging_slot {
 /// into tasks, which several threads may run at the same time.
 ///
 /// The order of calls for one chunk to the device: write_description, pack for every task,
-/// enqueue_upload. From the device: write_description, enqueue_download, and after that has
-/// finished, unpack for every task. All functions are const and thread-safe for different chunks
-/// and tasks. They are called by the thread that submits the copy, by threads of thread_pool, and
-/// (pack and unpack only) by host functions of streams and by the thread of staging_driver, where
-/// HIP must not be called.
+/// enqueue_device_step. From the device: write_description, enqueue_device_step, and after that
+/// step is done, unpack for every task. All functions are const and thread-safe for different
+/// chunks and tasks. They are called by the thread that submits the copy, by threads of
+/// thread_pool, and (pack and unpack only) by host functions of streams and by the thread of
+/// staging_driver, where HIP must not be called.
 class staged_work {
  public:
   virtual ~staged_work() = default;
@@ -40,7 +40,8 @@ class staged_work {
   /// until the device work of the chunk is done. Description and data of a chunk together fit into
   /// one block of the staging pool.
   virtual std::size_t description_bytes(std::size_t chunk) const noexcept = 0;
-  /// Returns the bytes of scratch memory on the device for a chunk. Only its device work uses them.
+  /// Returns the bytes of scratch memory that the device's step of a chunk needs, at most one block
+  /// of the staging pool.
   virtual std::size_t scratch_bytes(std::size_t) const noexcept { return 0; }
   /// Returns the number of tasks into which packing or unpacking a chunk is divided.
   virtual std::size_t task_count(std::size_t chunk) const noexcept = 0;
@@ -59,10 +60,9 @@ class staged_work {
   /// Calls no HIP function and takes no lock.
   virtual void unpack(std::size_t chunk, std::size_t task,
                       std::byte const* data) const noexcept = 0;
-  /// Enqueues the transfer of a packed chunk from staging memory to the device. Throws roc::error.
-  virtual void enqueue_upload(std::size_t chunk, staging_slot const& slot) const = 0;
-  /// Enqueues the transfer of a chunk from the device to staging memory. Throws roc::error.
-  virtual void enqueue_download(std::size_t chunk, staging_slot const& slot) const = 0;
+  /// Enqueues the device's step: the transfer of a packed chunk from staging memory to the device,
+  /// or of a chunk from the device to staging memory. Throws roc::error.
+  virtual void enqueue_device_step(std::size_t chunk, staging_slot const& slot) const = 0;
 };
 
 }  // namespace roc::transfer

@@ -150,11 +150,12 @@ void staging_driver::release_waits_locked(transfer_list& complete) noexcept {
 std::size_t staging_driver::ready_chunks(pending_transfer const& transfer) noexcept {
   std::uint64_t const announced = load(transfer.counters->device);
   if (transfer.is_upload && announced < transfer.started()) return 0;
-  // The first chunks, up to one that is not done.
   std::size_t done = transfer.chunks_done(0, announced);
   if (transfer.stream_count == 2) {
+    // The chunks before the first one that is not done.
+    std::size_t const even = done;
     std::size_t const odd = transfer.chunks_done(1, load(transfer.counters->second_device));
-    done = done <= odd ? 2 * done : 2 * odd + 1;
+    done = even <= odd ? 2 * even : 2 * odd + 1;
   }
   // A slot is free for an upload after the device has read its last chunk.
   std::size_t const ready = transfer.is_upload ? done + transfer.slot_count : done;

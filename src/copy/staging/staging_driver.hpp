@@ -20,8 +20,8 @@
 namespace roc::transfer {
 
 /// The CPU's part of a transfer whose device work is enqueued on a pair of auxiliary streams. The
-/// chunks use the slots in turn: chunk k uses slot k % slot_count. They also use the streams in
-/// turn if there are two; each has its own device counter.
+/// chunks use the slots in turn: chunk k uses slot k % slot_count. If there are two streams, chunk
+/// k uses stream k % 2. Each stream has a device counter.
 ///
 /// With b = first_value, the device and the CPU announce by values of the counters:
 ///

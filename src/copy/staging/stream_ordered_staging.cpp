@@ -52,15 +52,6 @@ struct host_step final : public parallel_work {
   }
 };
 
-void enqueue_device_step(staged_work const& work, bool is_upload, std::size_t chunk,
-                         staging_slot const& slot) {
-  if (is_upload) {
-    work.enqueue_upload(chunk, slot);
-  } else {
-    work.enqueue_download(chunk, slot);
-  }
-}
-
 // Enqueues the two steps of each chunk. To the device, the CPU packs and then the device transfers;
 // from the device, the device transfers and then the CPU unpacks.
 class chunk_steps {
@@ -88,7 +79,7 @@ class chunk_steps {
     }
     staging_slot described = slot;
     described.item_count = work_->write_description(chunk, slot);
-    enqueue_device_step(*work_, is_upload_, chunk, described);
+    work_->enqueue_device_step(chunk, described);
   }
 
   std::shared_ptr<staged_work const> work_;
@@ -115,8 +106,8 @@ struct staging_needs {
     return description_bytes == 0 ? staging_pool::access::stream_ordered
                                   : staging_pool::access::immediate;
   }
-  // Returns scratch memory, or null if the work needs none. It belongs to `stream`, which waits for
-  // the transfer, whatever the stream of the device's steps is. Blocks until memory is free.
+  // Acquires scratch memory for `stream`, which must wait for the transfer even if the device's
+  // steps are on other streams. Returns null if the work needs none. Blocks until memory is free.
   staging_buffer_ptr acquire_scratch(stream_ref stream, client pool_client) const {
     if (max_scratch_bytes == 0) return nullptr;
     return staging_pool::device_scratch(pool_client)
@@ -222,7 +213,7 @@ struct value_buffers {
   staging_needs needs;
   std::array<staging_buffer_ptr, value_staging::max_slots> buffers;  // each at its first slot
   std::byte* description = nullptr;           // in the first buffer, before its data
-  std::array<staging_buffer_ptr, 2> scratch;  // of each stream; null if it needs none
+  std::array<staging_buffer_ptr, 2> scratch;  // one for each stream, if needed
 
   // Fills in the slots of `transfer`. Blocks until there is memory for one slot if `may_block`.
   value_buffers(driven_transfer& transfer, stream_ref stream, client pool_client, bool may_block)
@@ -305,14 +296,14 @@ class value_steps {
     staged_work const& work = *transfer_.work;
     if (transfer_.is_upload) write(0, transfer_.started());
     for (std::size_t chunk = 0; chunk != work.chunk_count(); ++chunk) {
-      std::size_t const stream = chunk % transfer_.stream_count;
+      std::size_t const stream_index = chunk % transfer_.stream_count;
       if (transfer_.is_upload) {
-        wait(stream, transfer_.cpu_done(chunk));
+        wait(stream_index, transfer_.cpu_done(chunk));
       } else if (chunk >= transfer_.slot_count) {
-        wait(stream, transfer_.cpu_done(chunk - transfer_.slot_count));
+        wait(stream_index, transfer_.cpu_done(chunk - transfer_.slot_count));
       }
-      enqueue_transfer(chunk, stream);
-      if (is_awaited(chunk)) write(stream, transfer_.device_done(chunk));
+      enqueue_transfer(chunk, stream_index);
+      if (is_awaited(chunk)) write(stream_index, transfer_.device_done(chunk));
     }
     if (has_two_streams()) {
       pair_.step_done.record(pair_.second);
@@ -324,31 +315,32 @@ class value_steps {
 
  private:
   bool has_two_streams() const noexcept { return transfer_.stream_count == 2; }
-  stream_ref stream_at(std::size_t stream) const noexcept {
-    return stream == 0 ? pair_.first : pair_.second;
+  stream_ref stream_at(std::size_t stream_index) const noexcept {
+    return stream_index == 0 ? pair_.first : pair_.second;
   }
   // Returns true if the CPU waits for the device's step of the chunk: it unpacks the chunk, or
   // packs a later chunk into the same slot.
   bool is_awaited(std::size_t chunk) const noexcept {
     return !transfer_.is_upload || chunk + transfer_.slot_count < transfer_.work->chunk_count();
   }
-  void enqueue_transfer(std::size_t chunk, std::size_t stream) {
+  void enqueue_transfer(std::size_t chunk, std::size_t stream_index) {
     staged_work const& work = *transfer_.work;
     staging_slot slot{description_, transfer_.slots[chunk % transfer_.slot_count],
-                      data_of(memory_.scratch[stream]), stream_at(stream)};
+                      data_of(memory_.scratch[stream_index]), stream_at(stream_index)};
     slot.item_count = work.write_description(chunk, slot);
-    enqueue_device_step(work, transfer_.is_upload, chunk, slot);
+    work.enqueue_device_step(chunk, slot);
     description_ += work.description_bytes(chunk);
   }
   // The device writes its counter after its earlier work on the stream is visible to the CPU, which
   // is what the operation does without flags.
-  void write(std::size_t stream, std::uint64_t value) {
+  void write(std::size_t stream_index, std::uint64_t value) {
     runtime::progress_counters& counters = *pair_.device_counters;
-    std::uint64_t& counter = stream == 0 ? counters.device : counters.second_device;
-    ROCARRAY_HIP(hipStreamWriteValue64, runtime::handle(stream_at(stream)), &counter, value, 0);
+    std::uint64_t& counter = stream_index == 0 ? counters.device : counters.second_device;
+    ROCARRAY_HIP(hipStreamWriteValue64, runtime::handle(stream_at(stream_index)), &counter, value,
+                 0);
   }
-  void wait(std::size_t stream, std::uint64_t value) {
-    ROCARRAY_HIP(hipStreamWaitValue64, runtime::handle(stream_at(stream)),
+  void wait(std::size_t stream_index, std::uint64_t value) {
+    ROCARRAY_HIP(hipStreamWaitValue64, runtime::handle(stream_at(stream_index)),
                  &pair_.device_counters->cpu, value, hipStreamWaitValueGte);
   }
 
@@ -462,7 +454,8 @@ bool transfer_by_values_and_wait(std::shared_ptr<staged_work const> work, copy_k
   // Not blocking: memory used on a user's stream may become free late.
   value_buffers memory(transfer, pair.first, user_client(kind), false);
   if (transfer.slot_count < std::min(min_slots, transfer.work->chunk_count())) return false;
-  // This blocks, so it must not be memory of users' streams either.
+  // This call blocks, so it uses the pools of the internal streams. Those of users' streams may
+  // have no free memory for a long time.
   memory.acquire_scratch(transfer, pair.first,
                          is_upload ? client::internal_upload : client::internal_download);
   drive(*driver, transfer, memory, auxiliary, [&] {

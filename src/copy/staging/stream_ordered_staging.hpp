@@ -30,20 +30,22 @@ staging_driver* driver_for(stream_ref stream);
 /// All descriptions are written now, into one staging buffer, which also holds the data of the
 /// largest chunk. The CPU's steps and the device's steps overlap on auxiliary streams, except that
 /// the host function of a single chunk, and everything if `stream` is captured, runs on `stream`.
-/// Blocks only if all staging memory is in use. Throws roc::error or out_of_memory; some steps may
+/// Device steps with kernels may use both streams of a pair, in turn. Blocks only if all staging
+/// memory, or all scratch memory, is in use. Throws roc::error or out_of_memory; some steps may
 /// then be enqueued on `stream`, but none is pending on other streams, and no thread accesses the
 /// caller's memory.
 void enqueue_stream_ordered(std::shared_ptr<staged_work const> work, copy_kind kind,
                             stream_ref stream, staging_driver* driver);
 
 /// Transfers `work` between the current device and host memory by values, and returns after it is
-/// complete. Runs on a stream of the library that nobody else uses meanwhile, and that is ordered
-/// with no other: the caller has waited for all work that must come before. Does not wait for
-/// staging memory. Returns false, and transfers nothing, if values are not used (see
-/// driver_for), too little staging memory or no pair of auxiliary streams is free, or the
-/// device cannot wait for values. Throws roc::error, out_of_memory, std::bad_alloc. No thread
-/// accesses the caller's memory then, and no work of the device either, unless every wait has
-/// failed, which is logged (runtime::abandon_wait).
+/// complete. Runs on one or both streams of a pair that nobody else uses meanwhile, and that are
+/// ordered with no other: the caller has waited for all work that must come before. Does not wait
+/// for pinned staging memory; waits only for scratch memory of copies without a stream. Returns
+/// false, and transfers nothing, if values are not used (see driver_for), too little staging memory
+/// or no pair of auxiliary streams is free, or the device cannot wait for values. Throws
+/// roc::error, out_of_memory, std::bad_alloc. No thread accesses the caller's memory then, and no
+/// work of the device either, unless every wait has failed, which is logged
+/// (runtime::abandon_wait).
 bool transfer_by_values_and_wait(std::shared_ptr<staged_work const> work, copy_kind kind);
 
 }  // namespace roc::transfer

@@ -32,18 +32,15 @@ class concurrent_tasks_work final : public roc::transfer::staged_work {
   void unpack(std::size_t chunk, std::size_t task, std::byte const*) const noexcept override {
     run_task(chunk, task);
   }
-  void enqueue_upload(std::size_t chunk, roc::transfer::staging_slot const&) const override {
+  void enqueue_device_step(std::size_t chunk, roc::transfer::staging_slot const&) const override {
     ++enqueued[chunk];
     all_packed = all_packed && started[chunk] == tasks_per_chunk;
-  }
-  void enqueue_download(std::size_t chunk, roc::transfer::staging_slot const&) const override {
-    ++enqueued[chunk];
   }
 
   mutable std::array<std::atomic<int>, chunk_total> enqueued{};
   mutable std::array<std::array<std::atomic<int>, tasks_per_chunk>, chunk_total> finished{};
   mutable std::array<std::size_t, chunk_total> started{};  // guarded by mutex_
-  mutable std::atomic<bool> all_packed = true;
+  mutable std::atomic<bool> all_packed = true;             // when they were enqueued
   mutable std::atomic<bool> timed_out = false;
 
  private:

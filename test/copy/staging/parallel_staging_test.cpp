@@ -33,21 +33,22 @@ class slow_work final : public roc::transfer::staged_work {
   bool has_kernels() const noexcept override { return has_kernels_; }
   // The last chunk is enqueued, and may fail, after all others.
   void pack(std::size_t chunk, std::size_t, std::byte*) const noexcept override {
-    while (chunk == chunks - 1 && enqueued != chunks - 1) std::this_thread::yield();
+    auto const end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (chunk == chunks - 1 && enqueued < chunks - 1 && std::chrono::steady_clock::now() < end) {
+      std::this_thread::yield();
+    }
   }
   void unpack(std::size_t chunk, std::size_t, std::byte const*) const noexcept override {
     if (!is_done[chunk]) is_early = true;
   }
-  void enqueue_upload(std::size_t chunk, roc::transfer::staging_slot const& slot) const override {
+  void enqueue_device_step(std::size_t chunk,
+                           roc::transfer::staging_slot const& slot) const override {
     if (chunk == chunks - 1 && fails) throw std::runtime_error("no device memory");
-    enqueue_download(chunk, slot);
-    ++enqueued;
-  }
-  void enqueue_download(std::size_t chunk, roc::transfer::staging_slot const& slot) const override {
     {
       std::lock_guard const lock(mutex_);
       streams[chunk % 2].insert(slot.stream.handle());
     }
+    ++enqueued;
     if (!has_work_ && chunk != held_chunk) return;
     slot.stream.launch_host_function([this, chunk] {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -61,7 +62,7 @@ class slow_work final : public roc::transfer::staged_work {
 
   mutable std::array<std::set<roc::detail::native_stream*>, 2> streams;  // of even and odd chunks
   mutable std::array<std::atomic<bool>, chunks> is_done{};
-  mutable std::atomic<std::size_t> enqueued = 0;  // uploads
+  mutable std::atomic<std::size_t> enqueued = 0;
   bool fails = false;
   std::atomic<std::size_t> held_chunk = chunks;  // its work does not end
   mutable std::atomic<bool> is_held = false;

@@ -44,8 +44,7 @@ class named_work final : public roc::transfer::staged_work {
   bool has_kernels() const noexcept override { return false; }
   void pack(std::size_t, std::size_t, std::byte*) const noexcept override { serve(); }
   void unpack(std::size_t, std::size_t, std::byte const*) const noexcept override { serve(); }
-  void enqueue_upload(std::size_t, staging_slot const&) const override {}
-  void enqueue_download(std::size_t, staging_slot const&) const override {}
+  void enqueue_device_step(std::size_t, staging_slot const&) const override {}
 
  private:
   void serve() const noexcept {

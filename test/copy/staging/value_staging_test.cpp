@@ -26,6 +26,7 @@
 #include <tuple>
 #include <vector>
 
+#include "copy/staging/stream_ordered_staging.hpp"
 #include "platform/call.hpp"
 #include "support/environment.hpp"
 #include "support/gate.hpp"
@@ -480,8 +481,8 @@ TEST(ValueStaging, StreamMayBeDestroyedAfterTheCall) {
   }
 }
 
-// An array whose copies use one stream of a pair, or both: of strided memory, because kernels
-// gather and scatter its chunks.
+// Copies of a strided array use both streams of a pair, because kernels gather and scatter its
+// chunks. Others use one.
 struct copied_array {
   explicit copied_array(bool is_strided)
       : memory({2 * length}),
@@ -646,7 +647,8 @@ INSTANTIATE_TEST_SUITE_P(OfDirections, ValueStagingAbandoned,
                                   name_of(std::get<1>(tested.param));
                          });
 
-// One wait for each stream of the pair, one for the program's, and one for the second of the pair.
+// Both streams wait for the program's, the first one for the second, and the program's for the
+// first one. With one stream there are only two of these waits.
 TEST(ValueStaging, ChunksWithKernelsUseBothStreamsOfAPair) {
   roc::stream const stream;
   bytes const source = numbered(length, 1);
@@ -658,6 +660,46 @@ TEST(ValueStaging, ChunksWithKernelsUseBothStreamsOfAPair) {
     array.view.copy_to_device(source, stream, roc::borrow_source);
     EXPECT_EQ(is_strided ? 4u : 2u, calls.count("hipStreamWaitEvent"));
     stream.synchronize();
+  }
+}
+
+// Keeps the slots of its chunks. The device does nothing for them.
+class recorded_work final : public roc::transfer::staged_work {
+ public:
+  std::size_t chunk_count() const noexcept override { return 6; }
+  std::size_t data_bytes(std::size_t) const noexcept override { return 100; }
+  std::size_t description_bytes(std::size_t) const noexcept override { return 0; }
+  std::size_t scratch_bytes(std::size_t) const noexcept override { return 100; }
+  std::size_t task_count(std::size_t) const noexcept override { return 1; }
+  bool has_kernels() const noexcept override { return true; }
+  void pack(std::size_t, std::size_t, std::byte*) const noexcept override {}
+  void unpack(std::size_t, std::size_t, std::byte const*) const noexcept override {}
+  void enqueue_device_step(std::size_t, roc::transfer::staging_slot const& slot) const override {
+    slots.push_back(slot);
+  }
+
+  mutable std::vector<roc::transfer::staging_slot> slots;
+};
+
+TEST(ValueStaging, EachStreamOfAPairHasScratchMemory) {
+  roc::stream const stream;
+  for (auto const kind :
+       {roc::transfer::copy_kind::host_to_device, roc::transfer::copy_kind::device_to_host}) {
+    auto const work = std::make_shared<recorded_work>();
+    auto* const driver = roc::transfer::driver_for(stream);
+    ASSERT_NE(nullptr, driver);
+    roc::transfer::enqueue_stream_ordered(work, kind, stream, driver);
+    stream.synchronize();
+    ASSERT_EQ(work->chunk_count(), work->slots.size());
+    auto const& slots = work->slots;
+    EXPECT_NE(slots[0].stream.handle(), slots[1].stream.handle());
+    EXPECT_NE(nullptr, slots[0].scratch);
+    EXPECT_NE(nullptr, slots[1].scratch);
+    EXPECT_NE(slots[0].scratch, slots[1].scratch);
+    for (std::size_t chunk = 2; chunk != slots.size(); ++chunk) {
+      EXPECT_EQ(slots[chunk % 2].stream.handle(), slots[chunk].stream.handle());
+      EXPECT_EQ(slots[chunk % 2].scratch, slots[chunk].scratch);
+    }
   }
 }
 

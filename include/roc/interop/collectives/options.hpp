@@ -50,7 +50,7 @@ class new_collective_id {
   ~new_collective_id() {
     if (!is_kept_) discard_collective_id(bytes_);
   }
-  /// The ranks have been created. The last one frees the resources.
+  /// Keeps the identifier, because its ranks exist. The last rank frees the resources.
   void keep() noexcept { is_kept_ = true; }
   std::array<std::byte, collective_id_bytes> const& bytes() const noexcept { return bytes_; }
 
@@ -115,8 +115,8 @@ class collective_id {
   explicit collective_id(std::array<std::byte, byte_count> const& bytes) noexcept : bytes_(bytes) {}
 
   /// Creates a new identifier. The calling process must live until all ranks have created their
-  /// communicator. An identifier that no rank uses keeps resources of the library until the process
-  /// ends. (ncclGetUniqueId)
+  /// communicator. An identifier that no rank uses keeps resources of RCCL, NCCL or HIP on the CPU
+  /// until the process ends. (ncclGetUniqueId)
   /// @throws collective_error
   [[nodiscard]] static collective_id create(detail::caller at = std::source_location::current()) {
     detail::call_scope const call("collective_id::create", at);
