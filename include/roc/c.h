@@ -39,8 +39,10 @@ enum roc_status_code {
   /// type, enumerator or flag, a stream of another device, a destination in pages that must not be
   /// written
   ROCARRAY_ERROR_INVALID_ARGUMENT = 1,
-  ROCARRAY_ERROR_SHAPE = 2,    ///< shapes, ranks or sizes do not match, are negative, or overflow
-  ROCARRAY_ERROR_LAYOUT = 3,   ///< strides leave the address space, or map two indices to one place
+  ROCARRAY_ERROR_SHAPE = 2,  ///< shapes, ranks or sizes do not match, are negative, or overflow
+  /// strides leave the address space, map two indices to one place, or have more than 16 axes after
+  /// those that continue without a gap on both sides are merged
+  ROCARRAY_ERROR_LAYOUT = 3,
   ROCARRAY_ERROR_OVERLAP = 4,  ///< source and destination of a copy share memory
   /// a handle or an address is not valid: it was destroyed, freed, or never created
   ROCARRAY_ERROR_LIFETIME = 5,
@@ -49,9 +51,10 @@ enum roc_status_code {
   ROCARRAY_ERROR_OUT_OF_MEMORY = 7,  ///< device, pinned or pageable memory is exhausted
   ROCARRAY_ERROR_NOT_SUPPORTED = 8,  ///< the device or the platform cannot do it
   ROCARRAY_ERROR_NO_DEVICE = 9,      ///< there is no device with this ordinal
-  /// another error of HIP: see roc_last_hip_error; or work of which HIP does not tell when it is done
+  /// another error of HIP: see roc_last_hip_error; or work of which HIP does not tell when it is
+  /// done
   ROCARRAY_ERROR_HIP = 10,
-  ROCARRAY_ERROR_UNKNOWN = 11,       ///< an exception of other code, such as a host function
+  ROCARRAY_ERROR_UNKNOWN = 11,  ///< an exception of other code, such as a host function
 };
 
 /// Returns the name of a status, such as "ROCARRAY_ERROR_SHAPE"; "unknown status" for other

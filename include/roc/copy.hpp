@@ -31,8 +31,9 @@ inline constexpr borrow_source_t borrow_source{};  ///< see borrow_source_t
 /// @param from array, view, contiguous range, mdspan, memory_view or DLPack tensor
 /// @param to the destination. A contiguous range of host memory can be paired with an array of any
 ///   rank with as many elements; it is then in C order. Two mdspans must have the same rank.
-/// @throws shape_error, layout_error (two indices of the destination refer to the same element, or
-///   strides leave the address space), overlap_error, lifetime_error (moved-from array, null
+/// @throws shape_error, layout_error (two indices of the destination refer to the same element,
+///   strides leave the address space, or more than 16 axes remain after those that continue without
+///   a gap on both sides are merged), overlap_error, lifetime_error (moved-from array, null
 ///   pointer, memory that is known to be free), dlpack_error, all of which are thrown before
 ///   anything is copied; out_of_memory (staging memory), roc::error
 ///
