@@ -98,12 +98,14 @@ like_babelstream | 0 | --like babelstream run *stream/triad --size 64K | Arrays 
 noisy_with_strict | 4 | run d2d/copy --size 4K --min-time 0 --max-time 0 --strict
 unknown_case | 5 | run nonsense | rocbench: no case matches 'nonsense'; `rocbench list` prints all cases\n
 misspelt_case | 5 | run h2d/pined | rocbench: no case matches 'h2d/pined'; did you mean 'h2d/pinned'[?]\n
+misspelt_case_of_two | 0 | list h2d/pinned d2h/pined | rocbench: no case matches 'd2h/pined'; did you mean 'd2h/pinned'[?]\n
 misspelt_command | 1 | swep | rocbench: unknown command 'swep'; did you mean 'sweep'[?]\n
 misspelt_option | 1 | run --max-tme=1 | rocbench: unknown option '--max-tme=1'; did you mean '--max-time'[?]\n
 unknown_option | 1 | run --nonsense | rocbench: unknown option '--nonsense'; see `rocbench run --help`\n
 unexpected_argument | 1 | info all | rocbench: unexpected argument 'all'; see `rocbench info --help`\n
 invalid_size | 1 | run --size 17179869185G | rocbench: --size: '17179869185G' is not a size from 1 byte to 16 EiB; use [^\n]*\n
 size_exceeds_memory | 1 | run --size 100T | size 100 TiB exceeds this machine's memory
+size_option_of_advice | 1 | run --size 100T | use --size [0-9]+M or less\n
 rows_exceed_memory | 1 | run strided/* --size 64M --row 1 --pitch 1T | pitch of 1 TiB [^\n]* memory
 unknown_device | 5 | run --device 1000
 every_case_finds_wrong_byte | 2 | run * @quick@ --inject
@@ -114,6 +116,7 @@ skipped.no_gap | 77 | run h2d/pinned --size 64K --inject=gap | skipped: [^\n]*no
 unwritable_file | 1 | run @quick@ --json /nonexistent/x.json
 full_device | 1 | run d2d/copy @quick@ --json /dev/full
 run_writes_results | 0 | run h2d/* @quick@ --json {results} --csv {results}.csv
+parameters_in_results | 0 | run strided/2d/h2d @quick@ --row 64 --json - | "name": "bytes per row",[^}]*"value": "64"
 compare_with_itself | 0 | compare {results} {results} --tolerance 100
 compare_reaches_thresholds | 0 | compare {results} {results} --tolerance 100 --thresholds {results}.low
 compare_below_threshold | 3 | compare {results} {results} --tolerance 100 --thresholds {results}.high | \nbelow 1 threshold[^\n]*\n(rocbench: [^\n]*\n)?$
@@ -151,6 +154,14 @@ rocarray_add_exit_code_test(rocbench.unit_on_two_devices 0 rocbench_unit_test
 # memory by HIP, in one part.
 rocarray_add_exit_code_test(rocbench.registered_in_parts 0 rocbench run */registered --size 300K
   --max-time 0.01 WITH ${environment} ROCARRAY_REGISTER_CHUNK=64K)
+
+# Output that cannot be written is an error.
+if(EXISTS /dev/full)
+  add_test(NAME ${rocarray_test_prefix}.rocbench.full_standard_output COMMAND sh -c
+    "\"\$1\" --version >/dev/full; test \$? = 1" sh $<TARGET_FILE:rocbench>)
+  set_tests_properties(${rocarray_test_prefix}.rocbench.full_standard_output PROPERTIES
+    ENVIRONMENT "${environment}")
+endif()
 
 # Each kind of copy and memory finds a wrong byte in its payload, the last byte of the guard band before
 # it, the first byte of the guard band after it, and a byte in a gap.
@@ -204,6 +215,9 @@ if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host" OR ROCARRAY_ON_FAKE_RUNTIME)
     rocarray_add_exit_code_test(rocbench.skipped.managed.${variable} 77 rocbench run managed/*
       --size 5M MESSAGE "skipped: [^\n]*${reason}" WITH ${environment} ${variable})
   endforeach()
+  rocarray_add_exit_code_test(rocbench.batch_exceeds_memory 1 rocbench run batch/* --size 1M --row 1
+    MESSAGE "copies of 1 B with 256 B between them exceed [^\n]* memory" WITH ${environment}
+    ROCARRAY_HOST_MEMORY=64M)
 endif()
 if(ROCARRAY_ON_FAKE_RUNTIME)
   rocarray_add_exit_code_test(rocbench.skipped.without_host_stubs 77
@@ -305,6 +319,8 @@ if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host" OR ROCARRAY_ON_FAKE_RUNTIME OR
     --inject WITH ${two_devices})
   rocarray_add_exit_code_test(rocbench.all_of_two_devices 0 rocbench run "all/*" "raw/all/*" --size 64K
     --max-time 0 MESSAGE "all/bidir/pageable +64 KiB +0: [0-9.]+ 1: [0-9.]+" WITH ${two_devices})
+  rocarray_add_exit_code_test(rocbench.peer_rows_exceed_memory 1 rocbench run "peer/*/rows" --size 64K --row 1
+    --pitch 1T MESSAGE "pitch of 1 TiB [^\n]* memory" WITH ${two_devices})
   if(TARGET rocarray::collectives)
     rocarray_add_exit_code_test(rocbench.collectives_of_two 0 rocbench run "*collective/*" --size 1,40001
       --row 1000 --max-time 0 MESSAGE "\nraw/collective/all_to_all +" WITH ${two_devices})
@@ -366,6 +382,12 @@ if(TARGET rocbench_mpi AND MPIEXEC_EXECUTABLE AND NOT ROCARRAY_SANITIZE)
   rocarray_add_exit_code_test(rocbench_mpi.finds_wrong_element 2 rocbench_mpi --size 4096 --max-time 0 --inject
     MESSAGES ${messages_of_mpi})
   rocarray_add_exit_code_test(rocbench_mpi.unknown_case 5 rocbench_mpi mpi/other)
+  rocarray_add_exit_code_test(rocbench_mpi.raw_case 0 rocbench_mpi raw/mpi/latency --max-time 0
+    MESSAGE "mpi/latency +8 B +[0-9.]+ ")
+  rocarray_add_exit_code_test(rocbench_mpi.arrays_exceed_memory 77 rocbench_mpi mpi/halo/2 --size 1GiB
+    --max-time 0 MESSAGE "mpi/halo/2 +1 GiB skipped: arrays of 16 TiB exceed a rank's memory")
+  rocarray_add_exit_code_test(rocbench_mpi.time_is_no_number 1 rocbench_mpi mpi/latency --max-time nan
+    MESSAGE "nan is not a number")
   set(launcher ${launcher_of_one})
   rocarray_add_exit_code_test(rocbench_mpi.says_how_to_run 77 rocbench_mpi
     MESSAGE "need two ranks, not 1; run mpirun -n 2 rocbench-mpi")

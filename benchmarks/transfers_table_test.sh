@@ -17,6 +17,10 @@ refuse() {
 }
 refuse '--rocbench needs --results' --rocbench "$rocbench"
 refuse '--before is the directory of --results' --results "$directory" --before "$directory"
+refuse '--before is the directory of --results' --results "$directory" --before "$directory/." --table-only
+touch "$directory/contiguous.json"
+refuse '--before is the directory of --results' --results "$directory" \
+  --before "$directory/contiguous.json" --table-only
 # expect REGEX: fails unless a line of the output matches.
 expect() { grep -qE "$1" <<<"$output" || { printf '%s\n' "$output"; echo "no line matches: $1"; exit 1; }; }
 
@@ -57,7 +61,14 @@ done
 expect '^\| P7: [^|]*\| [^|]*\| [^|]*\| [^|]*\| alloc/pool, 64 KiB \| – \| [0-9]+ ns \|'
 if python3 "$here/../scripts/transfers_table.py" --before "$directory/none" "$directory" 2>/dev/null; then exit 1; fi
 
+PYTHONIOENCODING=ascii python3 "$here/../scripts/transfers_table.py" "$directory" >/dev/null
+
 # Results that were not verified are refused.
+sed 's/"verified": *true/"verified": false/' "$directory/alloc.json" >"$directory/wrong.json"
+mkdir "$directory/times"
+mv "$directory/wrong.json" "$directory/times/alloc.json"
+if python3 "$here/../scripts/transfers_table.py" "$directory/times" 2>"$directory/error"; then exit 1; fi
+grep -q "alloc: the data of alloc/pool was not verified" "$directory/error"
 sed 's/"verified": *true/"verified": false/' "$directory/contiguous.json" >"$directory/wrong.json"
 mv "$directory/wrong.json" "$directory/contiguous.json"
 if python3 "$here/../scripts/transfers_table.py" "$directory" 2>"$directory/error"; then exit 1; fi

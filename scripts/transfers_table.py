@@ -31,7 +31,7 @@ class Results:
         files = [self.directory] if self.is_file else sorted(self.directory.glob("*.json"))
         for file in files:
             try:
-                document = json.loads(file.read_text())
+                document = json.loads(file.read_text(encoding="utf-8"))
             except ValueError as error:
                 raise SystemExit(f"{file}: {error}")
             self.runs[file.stem] = document
@@ -45,16 +45,22 @@ class Results:
             run = None if has_other_parameters else self.directory.stem
         return self.runs.get(run, {}).get("benchmarks", [])
 
-    def rate(self, run, case, size=None):
-        """Returns the rate of a case in bytes per second, at any size unless one is given; or None."""
+    def measured(self, run, case, size):
+        """Returns the result of a case, at any size unless one is given; or None. Exits if its data was
+        not verified."""
         for entry in self.entries(run):
             result = entry.get("rocbench", {})
             if result.get("name") == case and result.get("status") == "measured":
                 if size is None or result.get("bytes") == size:
                     if result.get("verified") is not True:
                         raise SystemExit(f"{run}: the data of {case} was not verified; measure it again")
-                    return entry["bytes_per_second"]
+                    return entry
         return None
+
+    def rate(self, run, case, size=None):
+        """Returns the rate of a case in bytes per second, at any size unless one is given; or None."""
+        entry = self.measured(run, case, size)
+        return entry and entry["bytes_per_second"]
 
     def sizes(self, run, case):
         """Returns the sizes in bytes, ascending, that a run has results of a case for."""
@@ -63,12 +69,8 @@ class Results:
 
     def seconds(self, run, case, size=None):
         """Returns the median time of a case in seconds, at any size unless one is given; or None."""
-        for entry in self.entries(run):
-            result = entry.get("rocbench", {})
-            if result.get("name") == case and result.get("status") == "measured":
-                if size is None or result.get("bytes") == size:
-                    return entry["real_time"] / 1e9
-        return None
+        entry = self.measured(run, case, size)
+        return entry and entry["real_time"] / 1e9
 
     def time(self, run, name):
         """Returns the median time of a Google Benchmark in nanoseconds, or None."""
@@ -668,6 +670,7 @@ def main():
     parser.add_argument("--before", metavar="PATH",
                         help="results of an earlier version: such a directory, or one result file of rocbench")
     arguments = parser.parse_args()
+    sys.stdout.reconfigure(encoding="utf-8")  # the tables have dashes, also if the locale does not
     results = Results(arguments.directory)
     if not results.runs:
         raise SystemExit(f"transfers_table.py: no result files in {arguments.directory}; run scripts/transfers")

@@ -145,6 +145,9 @@ struct benchmark_case {
   double bus_factor = 0;
 };
 
+/// Bytes between two copies of a batch; verification detects writes to them.
+inline constexpr std::size_t batch_gap = 256;
+
 using case_vector = std::vector<benchmark_case>;
 
 /// Appends a case of the library and its raw counterpart.

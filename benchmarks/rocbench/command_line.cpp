@@ -76,7 +76,8 @@ CLI::Validator size_validator() {
     static std::regex const form("([0-9]+)(b|([kmgtpe])(i?b)?)?", std::regex::icase);
     std::smatch parts;
     std::uint64_t number = 0;
-    bool fits = std::regex_match(text, parts, form) &&
+    constexpr std::size_t max_characters = 64;  // std::regex recurses for each character
+    bool fits = text.size() <= max_characters && std::regex_match(text, parts, form) &&
                 std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc();
     if (fits && parts[3].matched) {
       auto const power = 1 + std::string_view("kmgtpe").find(CLI::detail::to_lower(parts[3]));

@@ -37,12 +37,14 @@ TEST(ParseCommandLine, ReadsSizesWithUnits) {
 }
 
 TEST(ParseCommandLine, ErrorsNameInvalidValue) {
+  std::string const long_number(100'000, '1');
   struct {
     std::vector<char const*> arguments;
     char const* message;
   } const cases[] = {
       {{"--size", "17179869185G"}, "--size: '17179869185G' is not a size from 1 byte to 16 EiB"},
       {{"--size", "99999999999999999999"}, "'99999999999999999999' is not a size"},
+      {{"--size", long_number.c_str()}, "11' is not a size"},
       {{"--size", "4K,0"}, "'0' is not a size"},
       {{"--size", "5X"}, "'5X' is not a size"},
       {{"--size", "4i"}, "'4i' is not a size"},

@@ -224,21 +224,23 @@ std::string verdict_line(comparison const& runs, double tolerance, std::size_t b
 std::vector<threshold> parse_thresholds(std::string_view text, std::string const& name) {
   static std::regex const form(R"(\s*(\S+)\s+([0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)\s+)"
                                "(GB/s|% of limit|% of before)\\s*");
-  static std::regex const empty_or_comment(R"(\s*(#.*)?)");
+  constexpr std::size_t max_line = 1000;  // std::regex recurses for each character
+  constexpr std::size_t max_shown = 80;
   std::vector<threshold> result;
   std::istringstream lines{std::string(text)};
   std::size_t line_number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++line_number;
-    if (std::regex_match(line, empty_or_comment)) continue;
+    std::size_t const begin = line.find_first_not_of(" \t\r\v\f");
+    if (begin == std::string::npos || line[begin] == '#') continue;
     std::smatch fields;
-    bool const has_form = std::regex_match(line, fields, form);
+    bool const has_form = line.size() <= max_line && std::regex_match(line, fields, form);
     double const minimum = has_form ? std::strtod(fields.str(2).c_str(), nullptr) : 0;
     if (!(minimum > 0 && std::isfinite(minimum))) {
-      throw file_error(
-          fmt::format("{}:{}: '{}' is not a threshold; write a case, a number above "
-                      "zero, and GB/s, % of limit or % of before",
-                      name, line_number, line));
+      throw file_error(fmt::format(
+          "{}:{}: '{}' is not a threshold; write a case, a number above "
+          "zero, and GB/s, % of limit or % of before",
+          name, line_number, line.size() > max_shown ? line.substr(0, max_shown) + "..." : line));
     }
     result.push_back({fields.str(1), minimum, fields.str(3), line});
   }
@@ -252,6 +254,11 @@ threshold_results check_thresholds(std::vector<threshold> const& thresholds,
     bool applies = false;
     for (compared_case const& compared : runs.cases) {
       if (fnmatch(entry.cases.c_str(), compared.after->name.c_str(), 0) != 0) continue;
+      if (compared.after->status == outcome::failed) {
+        result.unchecked.push_back(
+            fmt::format("{}: {} failed", entry.line, describe(*compared.after)));
+        applies = true;
+      }
       auto const value = value_of(compared, entry);
       if (!value) continue;
       applies = true;

@@ -75,8 +75,9 @@ struct threshold {
 std::vector<threshold> parse_thresholds(std::string_view text, std::string const& name);
 
 struct threshold_results {
-  std::vector<std::string> below;      ///< descriptions of the cases below their threshold
-  std::vector<std::string> unchecked;  ///< descriptions of the thresholds that no case applies to
+  std::vector<std::string> below;  ///< descriptions of the cases below their threshold
+  /// Descriptions of the thresholds that no case applies to, and of the cases that failed.
+  std::vector<std::string> unchecked;
 };
 
 /// Compares the measured rates with the thresholds. If several apply to a case, it must reach all.

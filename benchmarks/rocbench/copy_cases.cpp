@@ -109,9 +109,6 @@ void vendor_batch(batch_copies&, hipStream_t) {
 
 #endif
 
-// Bytes between two copies; verification detects writes to them.
-constexpr std::size_t batch_gap = 256;
-
 // The positions of the copies in both buffers, by index.
 struct batch_positions {
   batch_positions(std::size_t bytes, std::size_t copy_size)

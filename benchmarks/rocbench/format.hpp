@@ -35,11 +35,18 @@ inline exit_code fail(exit_code code, std::string const& message) {
 
 /// Returns a size with a binary unit: "256 MiB", "1.5 KiB", "17 B".
 inline std::string format_size(std::uint64_t bytes) {
-  constexpr char const* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  constexpr char const* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   auto value = static_cast<double>(bytes);
   std::size_t unit = 0;
   for (; value >= 1024 && unit + 1 < std::size(units); ++unit) value /= 1024;
   return fmt::format("{:.4g} {}", value, units[unit]);
+}
+
+/// Returns a size in the form of the options, rounded down to MiB: "6025M". From 1 MiB on; smaller
+/// sizes are exact.
+inline std::string format_size_option(std::uint64_t bytes) {
+  constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
+  return bytes < mebi ? fmt::format("{}", bytes) : fmt::format("{}M", bytes / mebi);
 }
 
 /// Returns a rate in GB/s without the unit: "55.44", "0.0123". From 1 MB/s

@@ -395,6 +395,12 @@ std::vector<fact> machine_state(std::string const& platform, std::string const& 
   return facts;
 }
 
+std::vector<fact> parameter_facts(case_parameters const& parameters) {
+  return {{"bytes per row", fmt::format("{}", parameters.row)},
+          {"bytes from row to row", fmt::format("{}", parameters.pitch)},
+          {"bytes per element", fmt::format("{}", parameters.element)}};
+}
+
 std::string throttle_reasons(std::string const& mask) {
   constexpr char const* names[] = {
       "idle",        "clock setting",    "power cap",   "slowdown",     "synchronization",

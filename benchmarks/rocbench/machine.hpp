@@ -14,6 +14,7 @@
 
 #include <roc/device.hpp>
 
+#include "benchmark_case.hpp"
 #include "format.hpp"
 
 namespace rocbench {
@@ -127,6 +128,9 @@ std::vector<fact> device_facts(std::string const& platform, std::string const& b
 /// reasons for throttling. Starts nvidia-smi if `platform` is nvidia.
 std::vector<fact> machine_state(std::string const& platform, std::string const& bus_id,
                                 std::filesystem::path const& root = "/");
+
+/// Returns the sizes that cases of the same name and number of bytes may differ in.
+std::vector<fact> parameter_facts(case_parameters const& parameters);
 
 /// Returns the names of the bits of NVIDIA's clocks_throttle_reasons.active, or "none".
 /// @param mask hexadecimal, such as "0x0000000000000004"

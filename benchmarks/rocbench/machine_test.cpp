@@ -228,6 +228,14 @@ TEST_F(FakeMachine, UnreportedFactsAreUnknown) {
   }
 }
 
+TEST(ParameterFacts, AreComparedByNames) {
+  auto const facts = parameter_facts({.row = 64, .pitch = 128, .element = 2});
+  ASSERT_EQ(facts.size(), 3u);
+  EXPECT_EQ(facts[0].value, "64");
+  EXPECT_EQ(facts[1].value, "128");
+  EXPECT_EQ(facts[2].value, "2");
+}
+
 TEST(ThrottleReasons, NamesBits) {
   EXPECT_EQ(throttle_reasons("0x0000000000000000"), "none");
   EXPECT_EQ(throttle_reasons("0x0000000000000024"), "power cap, temperature");

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // rocbench measures memory transfers to, from and on a GPU, and verifies the data.
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <exception>
+#include <iterator>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <variant>
 #include <vector>
 
@@ -21,29 +24,43 @@
 namespace rocbench {
 namespace {
 
-// Returns an error message if the size, or the rows of strided cases at their pitch, exceed the
-// machine's memory. Otherwise the system would swap for hours or kill the process.
-std::optional<std::string> check_size(std::uint64_t bytes, command_line const& options,
-                                      case_vector const& cases, roc::device const& device) {
-  std::uint64_t const device_bytes = device.memory().total;
+// Returns true for the cases whose rows are at the pitch of the command line.
+bool has_pitch(std::string const& name) {
+  bool const is_peer = name.find("peer/") != std::string::npos;
+  return name.find("strided/") != std::string::npos ||
+         (is_peer && (name.ends_with("/rows") || name.ends_with("/planes")));
+}
+
+// Returns an error message if the bytes, the rows at their pitch, or the copies of a batch and what
+// is between them exceed the machine's memory. Otherwise the system would swap for hours or kill
+// the process.
+std::optional<std::string> check_size(job const& planned, std::uint64_t device_bytes) {
+  std::uint64_t const bytes = planned.parameters.bytes;
   // Source and destination fit in device and host memory.
   std::uint64_t const max_bytes = std::min(device_bytes / 2, host_memory() / 4);
   if (bytes > max_bytes) {
     return fmt::format(
         "size {} exceeds this machine's memory (device {}, host {}); use --size {} or less",
         format_size(bytes), format_size(device_bytes), format_size(host_memory()),
-        format_size(max_bytes));
+        format_size_option(max_bytes));
   }
-  auto const has_rows = [](benchmark_case const& candidate) {
-    return candidate.name.find("strided/") != std::string::npos;
-  };
-  double const rows = std::ceil(static_cast<double>(bytes) / static_cast<double>(options.row));
-  double const span = rows * static_cast<double>(options.pitch);
-  if (span <= 2 * static_cast<double>(max_bytes) || std::ranges::none_of(cases, has_rows))
-    return std::nullopt;
+  std::string const& name = planned.benchmark.name;
+  bool const is_batch = name.find("batch") != std::string::npos;
+  if (!is_batch && !has_pitch(name)) return std::nullopt;
+  std::uint64_t const row = planned.parameters.row;
+  double const step =
+      static_cast<double>(is_batch ? std::min(row, bytes) : planned.parameters.pitch) +
+      (is_batch ? static_cast<double>(batch_gap) : 0);
+  double const rows = std::ceil(static_cast<double>(bytes) / static_cast<double>(row));
+  if (rows * step <= 2 * static_cast<double>(max_bytes)) return std::nullopt;
+  if (is_batch) {
+    return fmt::format(
+        "{:.0f} copies of {} with {} between them exceed this machine's memory; use a larger --row",
+        rows, format_size(row), format_size(batch_gap));
+  }
   return fmt::format(
       "{:.0f} rows at a pitch of {} exceed this machine's memory; use a smaller --pitch", rows,
-      format_size(options.pitch));
+      format_size(planned.parameters.pitch));
 }
 
 // Returns the exit code of the worst result; wrong data is worst.
@@ -65,7 +82,9 @@ exit_code exit_code_of(std::vector<case_result> const& results, bool strict) {
 // Measures the cases, prints the table and writes the result files. Precondition: `device` is
 // current. Throws roc::error, file_error.
 exit_code run(command_line const& options, roc::device const& device) {
-  run_environment const environment = describe_environment(device);
+  run_environment environment = describe_environment(device);
+  std::ranges::copy(parameter_facts({0, options.row, options.pitch, options.element}),
+                    std::back_inserter(environment.facts));
   // Three arrays of BabelStream fit in device and host memory.
   measuring_plan const plan = make_plan(options, default_size(device, environment),
                                         std::min(device.memory().free / 4, host_memory() / 4));
@@ -75,9 +94,9 @@ exit_code run(command_line const& options, roc::device const& device) {
     for (std::uint64_t const bytes : plan.sizes_of(benchmark))
       jobs.push_back({benchmark, {bytes, options.row, options.pitch, options.element}});
   }
-  for (std::uint64_t const bytes : plan.sizes) {
-    if (auto const error = check_size(bytes, options, cases, device))
-      return fail(exit_code::usage, *error);
+  std::uint64_t const device_bytes = device.memory().total;
+  for (job const& planned : jobs) {
+    if (auto const error = check_size(planned, device_bytes)) return fail(exit_code::usage, *error);
   }
   for (std::string const& file : {options.json, options.csv}) {
     if (!file.empty()) check_writable(file);
@@ -126,12 +145,12 @@ exit_code execute_on_device(command_line const& options) {
   return exit_code::ok;
 }
 
-// Reports each pattern on standard error, with the most similar case. Precondition: no pattern
-// matches a case.
+// Reports each pattern that matches no case on standard error, with the most similar case.
 exit_code report_unknown_cases(std::vector<std::string> const& patterns) {
   std::vector<std::string> names;
   for (benchmark_case const& candidate : all_cases()) names.push_back(candidate.name);
   for (std::string const& pattern : patterns) {
+    if (!matching_cases({pattern}).empty()) continue;
     if (pattern.find("mpi/") != std::string::npos) {
       fail(exit_code::nothing_to_run,
            fmt::format("no case matches '{0}'; for the cases of MPI, run mpirun -n 2 rocbench-mpi "
@@ -148,11 +167,22 @@ exit_code report_unknown_cases(std::vector<std::string> const& patterns) {
   return exit_code::nothing_to_run;
 }
 
+// Returns the exit code of a command whose output is complete, `usage` instead of `ok` if it is
+// not.
+exit_code finish_output(exit_code code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  std::string const reason =
+      errno == 0 ? "an earlier write failed" : std::generic_category().message(errno);
+  fail(exit_code::usage, "cannot write to standard output: " + reason);
+  return code == exit_code::ok ? exit_code::usage : code;
+}
+
 exit_code execute(command_line const& options) {
   if (options.command == command_kind::compare) return compare(options.comparing);
   if (options.command == command_kind::report) return report(options.reporting);
   auto const cases = make_plan(options).cases();
-  if (cases.empty()) return report_unknown_cases(options.cases);
+  exit_code const unknown = report_unknown_cases(options.cases);
+  if (cases.empty()) return unknown;
   if (options.command != command_kind::list) return execute_on_device(options);
   for (benchmark_case const& listed : cases)
     fmt::print("{:<27} {} {}\n", listed.name, listed.by_default ? '*' : ' ', listed.description);
@@ -166,8 +196,10 @@ int main(int argc, char** argv) {
   using namespace rocbench;
   try {
     auto const parsed = parse_command_line(argc, argv);
-    if (auto const* const code = std::get_if<exit_code>(&parsed)) return static_cast<int>(*code);
-    return static_cast<int>(execute(std::get<command_line>(parsed)));
+    auto const* const ended = std::get_if<exit_code>(&parsed);
+    exit_code const code = ended != nullptr ? *ended : execute(std::get<command_line>(parsed));
+    errno = 0;
+    return static_cast<int>(finish_output(code));
   } catch (std::exception const& e) {
     return static_cast<int>(fail(exit_code::usage, e.what()));
   }

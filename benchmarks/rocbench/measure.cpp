@@ -62,25 +62,15 @@ double time_of(experiment& subject, std::size_t times, bool synchronize_each) {
   return std::max(seconds, clock_resolution);
 }
 
-// Warms up and returns the number of executions per sample. Of two measurements the shorter counts,
-// because the very first includes lazy initialization.
-std::size_t find_batch(experiment& subject) {
-  std::size_t const max_batch = subject.properties().max_batch;
+// Warms up and returns the number of executions per sample.
+std::size_t batch_of(experiment& subject) {
   // What an experiment with its own clock does not time takes time too.
   bool const takes_longer = subject.properties().timing == timing_method::own_clock;
-  auto const duration_of = [&](std::size_t batch) {
+  return find_batch(subject.properties().max_batch, min_batch_seconds, [&](std::size_t batch) {
     stopwatch const elapsed_time;
     double const seconds = time_of(subject, batch, false);
     return takes_longer ? elapsed_time.seconds() : seconds;
-  };
-  for (std::size_t batch = 1;;) {
-    double const first_seconds = duration_of(batch);
-    double const seconds = std::min(first_seconds, duration_of(batch));
-    if (seconds >= min_batch_seconds || batch == max_batch) return batch;
-    double const factor = std::clamp(1.25 * min_batch_seconds / seconds, 1.25, 8.0);
-    auto const larger = static_cast<std::size_t>(std::ceil(static_cast<double>(batch) * factor));
-    batch = std::min(larger, max_batch);
-  }
+  });
 }
 
 // Adds the rate of each device during the last run to the samples.
@@ -111,12 +101,24 @@ rate_limit scaled(rate_limit limit, double factor) {
 void handle_interrupts() {
   struct sigaction action {};
   action.sa_handler = [](int) { signal_received = true; };
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);  // no output is lost
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
 }
 
 bool interrupted() noexcept { return signal_received; }
+
+std::size_t find_batch(std::size_t max_batch, double min_seconds,
+                       std::function<double(std::size_t batch)> const& seconds_of) {
+  for (std::size_t batch = 1;;) {
+    double const first_seconds = seconds_of(batch);
+    double const seconds = std::min(first_seconds, seconds_of(batch));
+    if (seconds >= min_seconds || batch == max_batch) return batch;
+    double const factor = std::clamp(1.25 * min_seconds / seconds, 1.25, 8.0);
+    auto const larger = static_cast<std::size_t>(std::ceil(static_cast<double>(batch) * factor));
+    batch = std::min(larger, max_batch);
+  }
+}
 
 void take_samples(experiment& subject, measure_options const& options, sample_set& samples) {
   std::uint64_t sample = samples.seconds.size();  // each round continues with new patterns
@@ -129,7 +131,7 @@ void take_samples(experiment& subject, measure_options const& options, sample_se
     if (options.fixed->warm_ups != 0) time_of(subject, options.fixed->warm_ups, synchronize_each);
   } else {
     // With max_time 0, one execution is measured, only to verify its data.
-    samples.batch = options.max_time > 0 ? find_batch(subject) : 1;
+    samples.batch = options.max_time > 0 ? batch_of(subject) : 1;
   }
 
   stopwatch const elapsed_time;

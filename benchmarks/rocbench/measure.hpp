@@ -61,6 +61,13 @@ void handle_interrupts();
 /// Returns true after the first signal.
 bool interrupted() noexcept;
 
+/// Warms up and returns the number of executions per sample, which take at least `min_seconds`
+/// unless `max_batch` executions are faster. Of two measurements the shorter counts, because the
+/// very first includes lazy initialization.
+/// @param seconds_of returns the time of so many executions, above zero
+std::size_t find_batch(std::size_t max_batch, double min_seconds,
+                       std::function<double(std::size_t batch)> const& seconds_of);
+
 /// Appends the samples of one round to `samples`. A round takes at least its share of 10 samples
 /// and of min_time. It ends if the 95 % confidence interval of the median of all samples is
 /// narrower than 0.5 % of the median, or if its share of max_time is over. With fixed counts it

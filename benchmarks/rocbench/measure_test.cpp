@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <memory>
@@ -12,7 +13,11 @@
 #include <thread>
 #include <vector>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
 
 namespace rocbench {
 namespace {
@@ -82,6 +87,19 @@ class partly_timed_experiment final : public experiment {
 };
 
 // The batch follows from the time that passes, not from the part of it that counts.
+TEST(FindBatch, DoesNotCountOnSlowFirstExecutions) {
+  std::size_t executed = 0;
+  auto const seconds_of = [&](std::size_t batch) {
+    std::size_t const slow = std::min(batch, executed < 3 ? 3 - executed : 0);
+    executed += batch;
+    return static_cast<double>(slow) * 2e-3 + static_cast<double>(batch) * 1e-5;
+  };
+  std::size_t const batch = find_batch(4096, 5e-3, seconds_of);
+  EXPECT_GE(seconds_of(batch), 5e-3);
+  EXPECT_LT(batch, 1000u);
+  EXPECT_EQ(find_batch(16, 5e-3, seconds_of), 16u);
+}
+
 TEST(TakeSamples, CountsOwnClockOfExperiment) {
   partly_timed_experiment subject;
   sample_set samples;
@@ -227,6 +245,27 @@ TEST(RunJobs, GivesNoisyCasesExtraRoundsUntilDeadline) {
   EXPECT_EQ(rounds_of({"a", "b"}, std::nullopt), planned);
   EXPECT_EQ(rounds_of({"a", "b"}, extra_rounds{0.01, 3, 0}), planned);
   EXPECT_EQ(rounds_of({"a"}, extra, injection_site::data), (round_counts{{"a", 1}}));
+}
+
+TEST(HandleInterrupts, DoesNotEndWriteThatBlocks) {
+  auto const write_while_interrupted = [] {
+    handle_interrupts();
+    int ends[2];
+    if (pipe2(ends, O_NONBLOCK) != 0) std::_Exit(2);
+    while (write(ends[1], "", 1) == 1) {
+    }
+    fcntl(ends[1], F_SETFL, 0);  // the pipe is full: the next write blocks
+    std::jthread const other([&, writer = pthread_self()] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      pthread_kill(writer, SIGINT);
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      char text[1 << 16];
+      while (read(ends[0], text, sizeof text) > 0) {
+      }
+    });
+    std::_Exit(write(ends[1], "", 1) == 1 && interrupted() ? 0 : 1);
+  };
+  EXPECT_EXIT(write_while_interrupted(), testing::ExitedWithCode(0), "");
 }
 
 TEST(ProgressLine, ShowsTimeLeftInProportion) {

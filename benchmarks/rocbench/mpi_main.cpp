@@ -104,6 +104,16 @@ message_layout layout_of(mpi_case const& entry, std::size_t bytes) {
   return {extents, {row * row, row, 1}, span};
 }
 
+int messages_of(message_pattern pattern) {
+  return pattern == message_pattern::window ? messages_per_window : 1;
+}
+
+// Returns the elements of an array of messages, with gaps before, between and after them.
+std::size_t array_elements(message_pattern pattern, message_layout const& layout) {
+  return (layout.span + guard_elements) * static_cast<std::size_t>(messages_of(pattern)) +
+         guard_elements;
+}
+
 // Returns an element that a rank sends.
 float source_value(int rank, int message, std::size_t index, std::uint64_t sample) {
   return static_cast<float>((index * 7 + static_cast<std::size_t>(rank * 31 + message * 17) +
@@ -118,12 +128,12 @@ class message_exchange {
                    roc::mpi_communicator const& library)
       : pattern_(entry.pattern),
         layout_(layout_of(entry, bytes)),
-        messages_(entry.pattern == message_pattern::window ? messages_per_window : 1),
+        messages_(messages_of(entry.pattern)),
         api_(api),
         library_(library),
         rank_(library.rank()),
         other_(1 - library.rank()) {
-    std::size_t const elements = slot() * static_cast<std::size_t>(messages_) + guard_elements;
+    std::size_t const elements = array_elements(pattern_, layout_);
     source_ = roc::device_array<float>(roc::shape<1>{elements});
     destination_ = roc::device_array<float>(roc::shape<1>{elements});
     if (api == api_kind::library || passes_device_memory()) return;
@@ -356,6 +366,17 @@ double time_of(message_exchange& exchange, std::size_t times) {
   return std::max(largest_of_ranks(elapsed_time.seconds()), 1e-9);
 }
 
+// Throws case_not_supported in both ranks if the arrays of one of them, which has four in device
+// memory and four in host memory, exceed its memory. Both may use the same memory.
+void check_memory(mpi_case const& entry, std::size_t bytes) {
+  std::size_t const needed = array_elements(entry.pattern, layout_of(entry, bytes)) * sizeof(float);
+  std::uint64_t const allowed = std::min(roc::device().memory().total / 4, host_memory() / 16);
+  if (largest_of_ranks(needed > allowed ? 1 : 0) != 0) {
+    throw case_not_supported(fmt::format(
+        "arrays of {} exceed a rank's memory; use a smaller --size", format_size(needed)));
+  }
+}
+
 // Returns the first description that is not empty, in both ranks.
 std::string first_of_ranks(std::string const& text) {
   std::array<char, 200> own{};
@@ -373,15 +394,25 @@ case_result measure(mpi_case const& entry, std::size_t bytes, api_kind api,
   constexpr double min_batch_seconds = 5e-3;
   constexpr std::size_t max_batch = 4096;
   constexpr std::size_t min_samples = 10;
+  case_result result{.name = std::string(api == api_kind::raw ? "raw/" : "") + entry.name,
+                     .bytes = layout_of(entry, bytes).count() * sizeof(float),
+                     .counted = entry.counted};
+  result.physical_limit = {std::nullopt,
+                           entry.counted == accounting::time ? "software" : "not measured"};
+  try {
+    check_memory(entry, bytes);
+  } catch (case_not_supported const& reason) {
+    result.status = outcome::skipped;
+    result.reason = reason.what();
+    return result;
+  }
   message_exchange exchange(entry, bytes, api, library);
   sample_set samples;
   samples.batch = 1;
   exchange.prepare(0);
   if (max_time > 0) {
-    time_of(exchange, 1);
-    double const once = time_of(exchange, 2) / 2;
-    samples.batch = static_cast<std::size_t>(
-        std::clamp(std::ceil(min_batch_seconds / once), 1.0, static_cast<double>(max_batch)));
+    samples.batch = find_batch(max_batch, min_batch_seconds,
+                               [&](std::size_t batch) { return time_of(exchange, batch); });
   }
   double const halves = entry.pattern == message_pattern::ping_pong ? 2 : 1;
   stopwatch const elapsed_time;
@@ -395,14 +426,9 @@ case_result measure(mpi_case const& entry, std::size_t bytes, api_kind api,
     mismatch = first_of_ranks(exchange.check(sample, inject));
     samples.elapsed = largest_of_ranks(elapsed_time.seconds());
   } while (mismatch.empty() && samples.elapsed < max_time &&
-           (samples.seconds.size() < min_samples || !has_precise_median(samples)));
+           (samples.seconds.size() < min_samples || to_measurement(samples, 1).noisy));
   if (!mismatch.empty()) samples.mismatch = mismatch;
-  case_result result{.name = std::string(api == api_kind::raw ? "raw/" : "") + entry.name,
-                     .bytes = exchange.message_bytes(),
-                     .counted = entry.counted,
-                     .path = exchange.path()};
-  result.physical_limit = {std::nullopt,
-                           entry.counted == accounting::time ? "software" : "not measured"};
+  result.path = exchange.path();
   result.measured = to_measurement(samples, exchange.counted_bytes());
   return result;
 }
@@ -416,9 +442,12 @@ struct mpi_options_given {
   bool list = false;
 };
 
+// Returns true if the library's case or its raw counterpart matches: both are measured.
 bool is_selected(std::vector<std::string> const& globs, mpi_case const& entry) {
+  std::string const raw_name = std::string("raw/") + entry.name;
   return globs.empty() || std::ranges::any_of(globs, [&](std::string const& glob) {
-           return fnmatch(glob.c_str(), entry.name, 0) == 0;
+           return fnmatch(glob.c_str(), entry.name, 0) == 0 ||
+                  fnmatch(glob.c_str(), raw_name.c_str(), 0) == 0;
          });
 }
 
@@ -452,6 +481,7 @@ exit_code run(mpi_options_given const& options) {
                ? fail(exit_code::nothing_to_run, "no case matches; rocbench-mpi --list prints all")
                : exit_code::nothing_to_run;
 
+  if (rank == 0 && !options.json.empty()) check_writable(options.json);
   roc::mpi_communicator const library(MPI_COMM_WORLD);
   rate_limit const unknown{std::nullopt, "not measured"};
   benchmark_run results{describe_environment(device), {unknown, unknown, {}}, {}};
@@ -483,10 +513,14 @@ exit_code run(mpi_options_given const& options) {
     table.finish(results);
     if (!options.json.empty()) write_file(options.json, to_json(results));
   }
-  bool const is_wrong = std::ranges::any_of(results.results, [](case_result const& result) {
-    return result.measured.mismatch.has_value();
-  });
-  return is_wrong ? exit_code::mismatch : exit_code::ok;
+  auto const any = [&](auto const& predicate) {
+    return std::ranges::any_of(results.results, predicate);
+  };
+  if (any([](case_result const& result) { return result.measured.mismatch.has_value(); }))
+    return exit_code::mismatch;
+  return any([](case_result const& result) { return result.status == outcome::measured; })
+             ? exit_code::ok
+             : exit_code::skipped;
 }
 
 }  // namespace
@@ -506,7 +540,12 @@ int main(int argc, char** argv) {
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::uint64_t{1}, max_message));
   app.add_option("--max-time", options.max_time, "seconds per case; 0: once, verified")
-      ->check(CLI::Range(0.0, 3600.0));
+      ->check(CLI::Range(0.0, 3600.0))
+      ->check([](std::string const& text) -> std::string {  // the range does not refuse NaN
+        double seconds = 0;
+        bool const is_number = CLI::detail::lexical_cast(text, seconds) && !std::isnan(seconds);
+        return is_number ? "" : text + " is not a number";
+      });
   app.add_option("--json", options.json, "file for the results; - is standard output");
   app.add_flag("--inject", options.inject, "changes an element, which must be found");
   app.add_flag("--list", options.list, "prints the cases");

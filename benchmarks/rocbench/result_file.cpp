@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 #include <nlohmann/json.hpp>
 
 namespace fs = std::filesystem;
@@ -201,9 +202,16 @@ case_result result_from(json const& value) {
     }
   }
   measurement const& measured = result.measured;
-  for (double const median : {measured.rate.median, measured.seconds.median}) {
-    if (result.status == outcome::measured && !(median > 0))
-      throw file_error(fmt::format("the median of {} is {}, not above zero", result.name, median));
+  auto const check_positive = [&](char const* name, double figure) {
+    if (result.status == outcome::measured && !(figure > 0))
+      throw file_error(
+          fmt::format("the {} of {} is {}, not above zero", name, result.name, figure));
+  };
+  // Logarithmic axes have no end at zero.
+  for (summary const* const figures : {&measured.rate, &measured.seconds}) {
+    check_positive("median", figures->median);
+    check_positive("5th percentile", figures->p5);
+    check_positive("95th percentile", figures->p95);
   }
   return result;
 }
@@ -295,8 +303,13 @@ std::string read_file(std::string const& path) {
 void check_writable(std::string const& path) {
   if (path == "-") return;
   std::string const temporary = temporary_path(path);
+  if (temporary == path) {
+    // To open a pipe would block until it has a reader, who would then see its end.
+    if (::access(path.c_str(), W_OK) != 0) fail_file("write", path, errno);
+    return;
+  }
   if (!file_handle(std::fopen(temporary.c_str(), "w"))) fail_file("write", path, errno);
-  if (temporary != path) std::remove(temporary.c_str());
+  std::remove(temporary.c_str());
 }
 
 void write_file(std::string const& path, std::string_view text) {

@@ -19,7 +19,9 @@ constexpr std::string_view raw_prefix = "raw/";
 
 // Returns the name of a result, with its size if the run has several sizes.
 std::string name_in(benchmark_run const& run, case_result const& result) {
-  bool const has_one_size = run.results.front().bytes == run.results.back().bytes;
+  bool const has_one_size = std::ranges::all_of(run.results, [&](case_result const& other) {
+    return other.bytes == run.results.front().bytes;
+  });
   return has_one_size ? result.name : describe(result);
 }
 

@@ -16,7 +16,9 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
@@ -157,6 +159,10 @@ TEST(ParseRun, NamesPlaceOfWrongValue) {
        "(/benchmarks/0/rocbench/measured/noisy) type must be boolean, but is number"},
       {"/benchmarks/0/rocbench/measured/rate/median", 0,
        "the median of h2d/pinned is 0, not above zero"},
+      {"/benchmarks/0/rocbench/measured/seconds/p5", 0,
+       "the 5th percentile of h2d/pinned is 0, not above zero"},
+      {"/benchmarks/0/rocbench/measured/seconds/p95", -1,
+       "the 95th percentile of h2d/pinned is -1, not above zero"},
       {"/benchmarks/0/rocbench/status", "fine",
        "status of h2d/pinned is \"fine\", which is unknown"},
       {"/benchmarks/0/rocbench/counted", 3, "counted of h2d/pinned is 3, which is unknown"},
@@ -204,6 +210,17 @@ TEST(Files, ThrowIfUnusable) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
   check_writable("/dev/full");
   EXPECT_THROW(write_file("/dev/full", "text"), file_error);
+}
+
+TEST(Files, CheckLeavesReaderOfPipeWaiting) {
+  fs::path const pipe = fs::temp_directory_path() / ("rocbench_pipe_" + std::to_string(getpid()));
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  int const reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  check_writable(pipe);
+  pollfd state{reader, POLLIN, 0};
+  EXPECT_EQ(poll(&state, 1, 0), 0);  // it would report the end of a writer
+  close(reader);
+  fs::remove(pipe);
 }
 
 // ---- Tables and findings ----
@@ -463,6 +480,15 @@ TEST(Findings, NameWorstAndBestRatioThenEachProblemOnce) {
   EXPECT_TRUE(find_in(benchmark_run{}).empty());
 }
 
+TEST(Findings, NameSizesIfAnyDiffers) {
+  benchmark_run run = run_of({example_result("h2d/pinned", mebi, 20e9),
+                              example_result("h2d/pinned", 2 * mebi, 32e9),
+                              example_result("h2d/pinned", mebi, 20e9)});
+  run.results[1].measured.noisy = true;
+  EXPECT_EQ(find_in(run).at(1).text,
+            "Noisy: 1 of 3, with a median that is not known to 0.5 % (h2d/pinned at 2 MiB)");
+}
+
 TEST(Findings, StartWithWrongData) {
   std::vector<finding> const findings = find_in(example_run());
   EXPECT_EQ(findings.at(0).kind, finding_kind::bad);
@@ -494,7 +520,8 @@ TEST(PairCases, PairsLibraryWithRawAndSortsSizes) {
 TEST(Format, ChoosesUnitsAndDigitsByMagnitude) {
   EXPECT_EQ(format_size(17), "17 B");
   EXPECT_EQ(format_size(1536), "1.5 KiB");
-  EXPECT_EQ(format_size(1ull << 50), "1024 TiB");
+  EXPECT_EQ(format_size(1ull << 50), "1 PiB");
+  EXPECT_EQ(format_size(15ull << 60), "15 EiB");
   EXPECT_EQ(format_rate(55.44e9), "55.44");
   EXPECT_EQ(format_rate(4087.06e9), "4087.1");
   EXPECT_EQ(format_rate(12.3e6), "0.0123");
@@ -720,6 +747,7 @@ TEST(Thresholds, AreComparedInEachUnitIfMeasured) {
       {"nonsense 1 GB/s", {}, 1},
       {"d2d/copy 50 % of limit", {}, 1},  // unknown limit
       {"d2h/pinned 1 GB/s", {}, 1},       // failed case
+      {"?2?/pinned 1 GB/s", {}, 1},       // a failed case besides one that reaches it
       {"# a comment\n\n  \n h2d/* 1 GB/s \r\nraw/* 2 % of limit", {}, 1},
   };
   benchmark_run const run = example_run();
@@ -732,6 +760,12 @@ TEST(Thresholds, AreComparedInEachUnitIfMeasured) {
     }
     EXPECT_EQ(checked.unchecked.size(), unchecked) << text;
   }
+}
+
+TEST(Thresholds, InLongLinesAreRefused) {
+  std::string const text(std::size_t{1} << 20, 'x');
+  EXPECT_TRUE(parse_thresholds("#" + text, "file").empty());
+  EXPECT_THROW(parse_thresholds(text + " 1 GB/s", "file"), file_error);
 }
 
 TEST(Thresholds, InOtherFormAreRefusedWithLocation) {
