@@ -31,6 +31,7 @@ constexpr struct {
   operand_pair operands;
   char const* description;
   call_kind call;
+  bool has_rows = false;
 } stream_copies[] = {
     {{"async/h2d/pageable", pageable, device},
      "pageable host to device, on a stream",
@@ -41,6 +42,14 @@ constexpr struct {
     {{"async/d2h/pageable", device, pageable},
      "device to pageable host, on a stream",
      call_kind::on_stream},
+    {{"async/strided/2d/h2d/borrowed", pageable, device, false},
+     "pitched rows, pageable host to device, borrowed",
+     call_kind::borrowed,
+     true},
+    {{"async/strided/2d/d2h/pageable", device, pageable, false},
+     "pitched rows, device to pageable host, on a stream",
+     call_kind::on_stream,
+     true},
 };
 
 // ---- Both directions ----
@@ -203,8 +212,11 @@ void add_stream_copy_cases(case_vector& cases) {
                  {definition.operands.name, description, accounting::payload,
                   limiting_resource::link, definition.operands.by_default},
                  description + ", by HIP", [&](api_kind api, case_parameters const& parameters) {
-                   return make_transfer(definition.operands, api, definition.call,
-                                        contiguous_layout(parameters.bytes));
+                   copy_layout const layout =
+                       definition.has_rows
+                           ? rows_layout(parameters.bytes, parameters.row, parameters.pitch)
+                           : contiguous_layout(parameters.bytes);
+                   return make_transfer(definition.operands, api, definition.call, layout);
                  });
   }
   for (bool const borrows : {false, true}) {
