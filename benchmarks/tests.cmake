@@ -173,13 +173,13 @@ set(cases h2d/pageable d2h/pinned d2d/copy bidir/pinned strided/2d/h2d strided/3
   raw/batch/d2d stream/dot raw/stream/dot stream/copy stream/mul stream/add raw/mapped/read raw/mapped/write
   managed/fault raw/managed/fault managed/prefetch raw/managed/prefetch raw/stream/copy raw/stream/mul
   raw/stream/add raw/stream/triad batch/d2d raw/batch/h2d raw/batch/d2h
-  h2d/just_written async/h2d/borrowed async/strided/2d/h2d/borrowed async/strided/2d/d2h/pageable
-  raw/async/strided/2d/d2h/pageable async/bidir/pageable async/tiles/borrowed raw/async/tiles/pinned
+  h2d/just_written async/h2d/borrowed async/rows/h2d/borrowed async/rows/d2h/pageable
+  raw/async/rows/d2h/pageable async/bidir/pageable async/tiles/borrowed raw/async/tiles/pinned
   threads_4/h2d/pageable enqueue/d2h/pageable box/interior box/long_rows_shifted raw/box/compact
   box/every_2nd_element permute/021/d2d reverse/last_axis/d2d reverse/first_axis/d2d reverse/interior/d2d
   for_each/1d for_each/2d for_each/3d for_each/4d raw/for_each/1d raw/for_each/4d)
 set(cases_with_gaps ${cases})
-list(FILTER cases_with_gaps INCLUDE REGEX "^((async/)?strided/|batch/|box/(interior|long))")
+list(FILTER cases_with_gaps INCLUDE REGEX "^(strided/|async/rows/|batch/|box/(interior|long))")
 foreach(site data before after gap)
   set(cases_of_site ${cases})
   if(site STREQUAL "gap")

@@ -28,6 +28,7 @@ namespace {
 bool has_pitch(std::string const& name) {
   bool const is_peer = name.find("peer/") != std::string::npos;
   return name.find("strided/") != std::string::npos ||
+         name.find("async/rows/") != std::string::npos ||
          (is_peer && (name.ends_with("/rows") || name.ends_with("/planes")));
 }
 
