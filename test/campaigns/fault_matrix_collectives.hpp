@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Includes <roc/interop/collectives.hpp> so that the collective library of the host platform is
-// part of the fault matrix. One source of each program includes this instead of that header.
+// Includes <roc/interop/collectives.hpp>, if the tests have collective operations, so that the
+// collective library of the host platform is part of the fault matrix. One source of each program
+// includes this instead of that header.
 #pragma once
 
 #include <atomic>
@@ -9,6 +10,7 @@
 
 #include "campaigns/fault_matrix.hpp"
 
+#if ROCARRAY_TEST_COLLECTIVES
 #if ROCARRAY_PLATFORM_HOST
 namespace roc::test::faults {
 
@@ -53,3 +55,16 @@ inline hipError_t count_lost(hipError_t result) {
 #undef hipStreamWaitValue64
 #undef hipStreamWriteValue64
 #endif
+#endif
+
+namespace roc::test::faults {
+
+long registrations_of_collectives() {
+#if ROCARRAY_TEST_COLLECTIVES && ROCARRAY_PLATFORM_HOST
+  return kept_ranges;
+#else
+  return 0;
+#endif
+}
+
+}  // namespace roc::test::faults

@@ -27,9 +27,7 @@
 #include <roc/native.hpp>
 
 #include "campaigns/fault_matrix.hpp"
-#if ROCARRAY_TEST_COLLECTIVES
 #include "campaigns/fault_matrix_collectives.hpp"
-#endif
 
 extern char** environ;
 
@@ -684,14 +682,6 @@ std::vector<scenario> const& exchange_scenarios() {
 #endif
   };
   return all;
-}
-
-long registrations_of_collectives() {
-#if ROCARRAY_TEST_COLLECTIVES && ROCARRAY_PLATFORM_HOST
-  return kept_ranges;
-#else
-  return 0;
-#endif
 }
 
 #if ROCARRAY_TEST_COLLECTIVES

@@ -10,9 +10,7 @@
 #include <roc/interop/mpi.hpp>
 
 #include "campaigns/fault_matrix.hpp"
-#if ROCARRAY_TEST_COLLECTIVES
 #include "campaigns/fault_matrix_collectives.hpp"
-#endif
 
 namespace roc::test::faults {
 namespace {
@@ -160,14 +158,6 @@ std::vector<scenario> const& scenarios() {
 #endif
   };
   return all;
-}
-
-long registrations_of_collectives() {
-#if ROCARRAY_TEST_COLLECTIVES && ROCARRAY_PLATFORM_HOST
-  return kept_ranges;
-#else
-  return 0;
-#endif
 }
 
 // The driver calls this; the program has no such scenarios.

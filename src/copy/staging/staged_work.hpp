@@ -9,8 +9,8 @@
 
 namespace roc::transfer {
 
-/// The memory of one chunk, and the stream of its device work. Kernels can access the
-/// pinned memory. Does not own the memory.
+/// The memory of one chunk, and the stream of its device work. Kernels can access the pinned
+/// memory. Does not own the memory.
 struct staging_slot {
   std::byte* description;  // the kernel's instructions; description_bytes(chunk) bytes, pinned
   std::byte* data;         // the packed bytes; data_bytes(chunk) bytes, pinned

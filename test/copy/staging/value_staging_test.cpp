@@ -26,6 +26,7 @@
 #include <tuple>
 #include <vector>
 
+#include "copy/staging/staging_pool.hpp"
 #include "copy/staging/stream_ordered_staging.hpp"
 #include "platform/call.hpp"
 #include "support/environment.hpp"
@@ -700,6 +701,30 @@ TEST(ValueStaging, EachStreamOfAPairHasScratchMemory) {
       EXPECT_EQ(slots[chunk % 2].stream.handle(), slots[chunk].stream.handle());
       EXPECT_EQ(slots[chunk % 2].scratch, slots[chunk].scratch);
     }
+  }
+}
+
+// Blocks of this size have room for one buffer. Another copy holds one of two.
+TEST(ValueStaging, OneStreamIsUsedIfThereIsScratchMemoryForOneOnly) {
+  roc::options smaller = roc::get_options();
+  smaller.staging_block = 4096;
+  smaller.staging_limit = 2 * smaller.staging_block;
+  roc::scoped_options const scope(smaller);
+  roc::stream const stream, other;
+  using roc::transfer::staging_pool;
+  auto const held =
+      staging_pool::device_scratch(staging_pool::client::user_upload).acquire(4096, other);
+  auto const work = std::make_shared<recorded_work>();
+  auto* const driver = roc::transfer::driver_for(stream);
+  ASSERT_NE(nullptr, driver);
+  roc::transfer::enqueue_stream_ordered(work, roc::transfer::copy_kind::host_to_device, stream,
+                                        driver);
+  stream.synchronize();
+  ASSERT_EQ(work->chunk_count(), work->slots.size());
+  for (roc::transfer::staging_slot const& slot : work->slots) {
+    EXPECT_EQ(work->slots[0].stream.handle(), slot.stream.handle());
+    EXPECT_EQ(work->slots[0].scratch, slot.scratch);
+    EXPECT_NE(nullptr, slot.scratch);
   }
 }
 
