@@ -141,6 +141,7 @@ class raw_memory {
     if (kind_ == kind::array) return array_.data();
     return heap_.get();
   }
+  std::size_t size() const { return bytes_; }
   void write(std::vector<std::byte> const& bytes) {
     if (!is_on_device(kind_)) {
       std::memcpy(data(), bytes.data(), bytes.size());
@@ -225,8 +226,8 @@ void copy_and_compare(kind from_kind, kind to_kind, roc::shape<N> const& shape, 
                       way how) {
   placed<T, N> from(from_kind, shape, roc::test::random_strides(shape, random, true));
   placed<T, N> to(to_kind, shape, roc::test::random_strides(shape, random, true));
-  auto const source = numbered_bytes(from.memory.read().size(), 1);
-  auto expected = numbered_bytes(to.memory.read().size(), 77);
+  auto const source = numbered_bytes(from.memory.size(), 1);
+  auto expected = numbered_bytes(to.memory.size(), 77);
   from.memory.write(source);
   to.memory.write(expected);
   for_each_pair(from, to, [&](std::size_t source_offset, std::size_t destination_offset) {
@@ -287,7 +288,7 @@ TEST(AnyMemory, ElementsOfRank4AreCopiedInAllDirections) {
 template <class T, std::size_t N, class Random>
 void fill_and_compare(kind k, roc::shape<N> const& shape, Random& random, bool with_stream) {
   placed<T, N> to(k, shape, roc::test::random_strides(shape, random, true));
-  auto expected = numbered_bytes(to.memory.read().size(), 77);
+  auto expected = numbered_bytes(to.memory.size(), 77);
   to.memory.write(expected);
   for (T const value : {static_cast<T>(0x1234), T{}}) {
     for_each_pair(to, to, [&](std::size_t, std::size_t offset) {
