@@ -8,15 +8,20 @@
 namespace roc::host_hip {
 namespace {
 
-// The smallest number of bytes for which waking another thread pays.
-constexpr std::size_t grain_bytes = std::size_t{1} << 20;
+// Calls f(begin, end) for parts of [0, items), on the shared threads if waking them pays.
+template <class F>
+void for_parts(std::size_t items, std::size_t item_bytes, F const& f) {
+  constexpr std::size_t min_shared_bytes = std::size_t{1} << 20;
+  constexpr std::size_t grain_bytes = std::size_t{128} << 10;
+  if (items * item_bytes <= min_shared_bytes) return f(0, items);
+  parallel_for(items, f, (grain_bytes + item_bytes - 1) / item_bytes);
+}
 
 void copy_bytes(std::byte* destination, std::byte const* source, std::size_t bytes) {
   auto const copy_part = [=](std::size_t begin, std::size_t end) {
     std::memcpy(destination + begin, source + begin, end - begin);
   };
-  if (bytes <= grain_bytes) return copy_part(0, bytes);
-  parallel_for(bytes, copy_part, grain_bytes);
+  for_parts(bytes, 1, copy_part);
 }
 
 bool has_contiguous_rows(pitched_memory const& memory, extent const& size) {
@@ -47,15 +52,14 @@ void copy_box(pitched_memory const& destination, pitched_memory const& source, e
       }
     }
   };
-  parallel_for(size.height * size.depth, copy_rows, grain_bytes / size.width + 1);
+  for_parts(size.height * size.depth, size.width, copy_rows);
 }
 
 void fill_bytes(std::byte* data, int value, std::size_t bytes) {
   auto const fill_part = [=](std::size_t begin, std::size_t end) {
     std::memset(data + begin, value, end - begin);
   };
-  if (bytes <= grain_bytes) return fill_part(0, bytes);
-  parallel_for(bytes, fill_part, grain_bytes);
+  for_parts(bytes, 1, fill_part);
 }
 
 }  // namespace roc::host_hip

@@ -18,7 +18,7 @@ struct job {
   void (*run)(void*, std::size_t, std::size_t);
   void* closure;
   std::size_t items;
-  std::size_t part_size;
+  std::size_t grain;
   std::size_t next = 0;      // first item that no thread has taken
   std::size_t finished = 0;  // number of items that are done
 };
@@ -28,7 +28,7 @@ struct job {
 class thread_pool {
  public:
   // Starts up to `threads` - 1 threads: fewer if the system refuses more, which only costs time.
-  explicit thread_pool(int threads) noexcept {
+  explicit thread_pool(int threads) noexcept : threads_(static_cast<std::size_t>(threads)) {
     try {
       for (int i = 1; i < threads; ++i) start_thread([this] { worker_loop(); });
     } catch (std::system_error const&) {
@@ -64,7 +64,7 @@ class thread_pool {
   void run_parts(job& work, std::unique_lock<std::mutex>& lock) {
     while (work.next < work.items) {
       std::size_t const begin = work.next;
-      std::size_t const end = std::min(begin + work.part_size, work.items);
+      std::size_t const end = begin + part_size(work.items - begin, work.grain);
       work.next = end;
       lock.unlock();
       work.run(work.closure, begin, end);
@@ -77,6 +77,14 @@ class thread_pool {
     }
   }
 
+  // Returns how many of the `rest` items a thread takes at once. The parts become smaller, so that
+  // all threads end at about the same time.
+  std::size_t part_size(std::size_t rest, std::size_t grain) const {
+    std::size_t const part = rest / (4 * threads_) / grain * grain;
+    return std::min(std::max(part, grain), rest);
+  }
+
+  std::size_t const threads_;
   std::mutex mutex_;
   std::condition_variable job_started_;
   std::condition_variable job_done_;
@@ -89,13 +97,11 @@ void parallel_for(std::size_t items, void (*run)(void*, std::size_t, std::size_t
                   std::size_t grain) {
   if (items == 0) return;
   static int const threads = host_settings().thread_count;
-  std::size_t const parts = static_cast<std::size_t>(threads) * 4;
-  std::size_t const part_size = ((items + parts - 1) / parts + grain - 1) / grain * grain;
-  if (threads == 1 || part_size >= items) return run(closure, 0, items);
+  if (threads == 1 || items <= grain) return run(closure, 0, items);
   // In static memory, because operations run where no caller could handle std::bad_alloc.
   alignas(thread_pool) static std::byte memory[sizeof(thread_pool)];
   static auto* const pool = ::new (memory) thread_pool(threads);
-  job work{run, closure, items, part_size};
+  job work{run, closure, items, grain};
   if (!pool->try_run(work)) run(closure, 0, items);
 }
 

@@ -178,13 +178,14 @@ void scheduler::add_dependencies_locked(stream_object& stream,
 
 operation_ptr scheduler::submit(std::shared_ptr<stream_object> const& stream,
                                 std::function<void()> work, operation_ptr const& dependency,
-                                char const* kind) {
+                                char const* kind, bool may_run_in_waiter) {
   if (stream_captures::instance().is_any_active() &&
       stream_captures::instance().add(stream.get(), kind, work)) {
     return nullptr;
   }
   auto submitted = std::make_shared<operation>();
   submitted->work_ = std::move(work);
+  submitted->may_run_in_waiter_ = may_run_in_waiter;
   enqueue(stream, submitted, dependency);
   return submitted;
 }
@@ -357,8 +358,34 @@ void scheduler::worker_loop(std::shared_ptr<stream_object> stream) noexcept {
     if (stream->queue.empty()) return;
     operation_ptr const next = std::move(stream->queue.front());
     stream->queue.pop_front();
-    for (operation_ptr const& previous : next->dependencies_) wait_until_done(*previous, lock);
+    // The thread that runs `next`, if it is not this one, clears its dependencies.
+    while (operation_ptr const previous = first_pending_locked(*next)) {
+      wait_until_done(*previous, lock);
+    }
     while (next->awaited_ && !next->awaited_->is_met()) sleep_before_polling(lock);
+    if (next->state_ == operation::state::pending) {
+      run(*next, lock);
+    } else {
+      wait_until_done(*next, lock);
+    }
+  }
+}
+
+void scheduler::try_run_in_waiter(operation_ptr const& awaited, unique_lock& lock) noexcept {
+  constexpr std::size_t max_chain = 4;
+  std::array<operation_ptr, max_chain> chain;
+  std::size_t length = 0;
+  for (operation_ptr next = awaited; next != nullptr; next = first_pending_locked(*next)) {
+    bool const is_pending = next->state_ == operation::state::pending;
+    if (!is_pending || !next->may_run_in_waiter_ || length == max_chain) return;
+    chain[length++] = next;
+  }
+  while (length-- != 0) {
+    // Another thread may have run it meanwhile, and it may have a second dependency.
+    operation_ptr const& next = chain[length];
+    bool const can_run =
+        next->state_ == operation::state::pending && first_pending_locked(*next) == nullptr;
+    if (!can_run) return;
     run(*next, lock);
   }
 }
@@ -372,6 +399,7 @@ void scheduler::wait_locked(operation_ptr const& awaited, unique_lock& lock,
                             bool waits_for_values) {
   if (awaited == nullptr) return;
   if (host_settings().mode == run_mode::threaded) {
+    try_run_in_waiter(awaited, lock);
     wait_until_done(*awaited, lock);
   } else {
     run_with_dependencies(awaited, lock, waits_for_values);

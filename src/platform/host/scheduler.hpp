@@ -3,9 +3,10 @@
 //
 // An operation depends on others: on the operation before it in its stream, on those that the
 // legacy default stream synchronizes with, and on events. In mode `threaded` each stream has a
-// thread that runs its operations in order. In mode `inline` the call that enqueues an operation
-// runs it. In mode `deferred` an operation runs only when a call waits for it or for an operation
-// that depends on it.
+// thread that runs its operations in order. A thread that waits for a few copies and recorded
+// events runs them itself if nothing else comes before them: to wake two threads takes as long as
+// to copy a MiB. In mode `inline` the call that enqueues an operation runs it. In mode `deferred`
+// an operation runs only when a call waits for it or for an operation that depends on it.
 //
 // An operation may also wait for a value in memory. In mode `inline`, if the value is not there
 // yet, the operation and those that depend on it stay pending until a call waits for them, as in
@@ -58,6 +59,7 @@ class operation {
   std::optional<awaited_value> awaited_;    // must be met before the operation runs
   std::uint64_t const* written_ = nullptr;  // the number that `work_` writes, if any
   std::uint64_t visited_ = 0;               // the last search that came here: see find_ready_locked
+  bool may_run_in_waiter_ = false;          // in mode threaded: see submit
   state state_ = state::pending;
 };
 
@@ -115,10 +117,12 @@ class scheduler {
   /// Enqueues `work`, which may be empty, on the stream; `dependency` (may be null) must also be
   /// done before it runs. In mode inline this runs the work; in mode threaded it may start a
   /// thread. If the stream is captured, the work becomes a node of the graph, of the kind `kind`,
-  /// which runs at each launch, and the result is null. If it throws std::bad_alloc,
-  /// std::system_error or capture_error, nothing was enqueued.
+  /// which runs at each launch, and the result is null. In mode threaded the stream's thread runs
+  /// the work, or, if `may_run_in_waiter`, perhaps a thread that waits for it. If it throws
+  /// std::bad_alloc, std::system_error or capture_error, nothing was enqueued.
   operation_ptr submit(std::shared_ptr<stream_object> const& stream, std::function<void()> work,
-                       operation_ptr const& dependency = nullptr, char const* kind = "");
+                       operation_ptr const& dependency = nullptr, char const* kind = "",
+                       bool may_run_in_waiter = false);
   /// Throws capture_error, and invalidates the capture, if the stream is captured, or if it is the
   /// legacy default stream and a stream is captured that it synchronizes with.
   void refuse_captured(std::shared_ptr<stream_object> const& stream);
@@ -129,8 +133,8 @@ class scheduler {
   /// Enqueues a write of a number, with release semantics. Throws as submit.
   operation_ptr submit_write(std::shared_ptr<stream_object> const& stream, std::uint64_t* address,
                              std::uint64_t value, std::shared_ptr<void> record);
-  /// Blocks until the operation is done, in mode deferred by running it and its dependencies.
-  /// Returns at once for null.
+  /// Blocks until the operation is done, in mode deferred by running it and its dependencies, in
+  /// mode threaded perhaps by running it. Returns at once for null.
   void wait(operation_ptr const& awaited);
   /// Returns true if the operation is done; null counts as done. Does not block on other threads.
   /// In the modes deferred and inline a call that returns false runs one pending dependency or the
@@ -187,6 +191,10 @@ class scheduler {
   /// Returns true if the stream is the legacy default stream of its device. The caller holds the
   /// lock.
   bool is_default_stream_locked(std::shared_ptr<stream_object> const& stream) const;
+  /// Runs a pending operation and what it depends on in the calling thread if all of these, at most
+  /// max_chain, may run in a thread that waits. Does not wait for other threads. The caller holds
+  /// the lock, which is released meanwhile.
+  void try_run_in_waiter(operation_ptr const& awaited, unique_lock& lock) noexcept;
   /// Blocks until another thread has run the operation, which the caller keeps alive. The caller
   /// holds the lock, which is released meanwhile.
   void wait_until_done(operation const& awaited, unique_lock& lock);

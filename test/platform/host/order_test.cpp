@@ -2,8 +2,12 @@
 // The order of work: within a stream, across streams, and with the legacy default stream.
 #include "platform/host/support.hpp"
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <cstddef>
+#include <thread>
 
 namespace {
 
@@ -309,6 +313,57 @@ TEST(HostMemcpy, BlocksOnlyIfHostMemoryTakesPart) {
   ok(hipMemcpy(back, memory, 8, hipMemcpyDefault));
   EXPECT_TRUE(log.has(1));
   ok(hipFree(memory));
+}
+
+// Returns how often the calling thread has waited for another one.
+long voluntary_switches() {
+  rusage usage{};
+  ::getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_nvcsw;
+}
+
+TEST(HostMemcpyAsync, ShortCopyIsRunByTheThreadThatWaits) {
+  constexpr int copies = 1000;
+  auto const stream = make_stream();
+  auto const event = make_event();
+  int* memory = nullptr;
+  ok(hipMalloc(&memory, sizeof(int)));
+  int value = 0;
+  long const before = voluntary_switches();
+  for (int i = 0; i < copies; ++i) {
+    value = i;
+    ok(hipMemcpyAsync(memory, &value, sizeof value, hipMemcpyHostToDevice, stream));
+    ok(hipEventRecord(event, stream));
+    ok(hipEventSynchronize(event));
+  }
+  // The stream's thread may be faster now and then.
+  EXPECT_LT(voluntary_switches() - before, copies / 2);
+  ok(hipMemcpy(&value, memory, sizeof value, hipMemcpyDeviceToHost));
+  EXPECT_EQ(copies - 1, value);
+  ok(hipFree(memory));
+  ok(hipEventDestroy(event));
+  ok(hipStreamDestroy(stream));
+}
+
+TEST(HostMemcpyAsync, RunsOnceIfSeveralThreadsWait) {
+  auto const stream = make_stream();
+  std::vector<std::byte> const source(std::size_t{3} << 20, std::byte{7});
+  std::vector<std::byte> destination(source.size());
+  for (int round = 0; round < 50; ++round) {
+    std::fill(destination.begin(), destination.end(), std::byte{0});
+    ok(hipMemcpyAsync(destination.data(), source.data(), source.size(), hipMemcpyHostToHost,
+                      stream));
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 3; ++i) {
+      threads.emplace_back([&] {
+        EXPECT_EQ(hipSuccess, hipStreamSynchronize(stream));
+        EXPECT_EQ(std::byte{7}, destination.back());
+      });
+    }
+    threads.clear();
+    ASSERT_EQ(source, destination);
+  }
+  ok(hipStreamDestroy(stream));
 }
 
 TEST(HostMemcpyAsync, ReadsPageableSourceWhenItRuns) {

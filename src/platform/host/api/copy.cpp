@@ -123,7 +123,7 @@ hipError_t enqueue_copy(pitched_memory destination, pitched_memory source, exten
         memory_access_scope const access;
         copy_box(destination, source, size);
       },
-      nullptr, "copy");
+      nullptr, "copy", true);
   if (emulates_rocm() && to.kind == memory_kind::pageable) scheduler::instance().wait(operation);
   bool const is_on_device = from.is_migrated() && to.is_migrated();
   if (host_copy != nullptr && !is_on_device) *host_copy = std::move(operation);
@@ -231,7 +231,7 @@ ROCARRAY_HOST_API hipError_t hipMemsetAsync(void* data, int value, std::size_t b
           memory_access_scope const access;
           fill_bytes(memory.data, value, bytes);
         },
-        nullptr, "fill");
+        nullptr, "fill", true);
     return hipSuccess;
   });
 }

@@ -68,10 +68,12 @@ ROCARRAY_HOST_API hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream
     if (shared != nullptr) record->number = shared->begin_recording();
     // The operation holds a weak pointer, because the record owns the operation.
     record->reached = scheduler::instance().submit(
-        target, [weak = std::weak_ptr<event_record>(record), shared, number = record->number] {
+        target,
+        [weak = std::weak_ptr<event_record>(record), shared, number = record->number] {
           if (auto const reached = weak.lock()) reached->time = std::chrono::steady_clock::now();
           if (shared != nullptr) shared->reach(number);
-        });
+        },
+        nullptr, "", true);
     recorded->set_record(record);
     if (shared != nullptr) shared_event::publish(shared, record->number, record->reached);
     return hipSuccess;

@@ -112,7 +112,7 @@ ROCARRAY_HOST_API hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t e
       stream_captures::instance().join(captured_stream_of(*target), *record->captured);
     } else {
       stream_captures::instance().refuse(target.get(), hipErrorStreamCaptureIsolation);
-      scheduler::instance().submit(target, nullptr, record->reached);
+      scheduler::instance().submit(target, nullptr, record->reached, "", true);
     }
     return hipSuccess;
   });
