@@ -99,7 +99,9 @@ inline constexpr std::size_t max_grid_threads = std::size_t{1} << 31;
 inline constexpr std::size_t max_grid_blocks = (std::size_t{1} << 31) - 1;
 
 /// Long rows are visited by fewer threads, each of which visits several columns: it computes the
-/// offset of the row in each array once. Short rows and small boxes need all threads.
+/// offset of the row in each array once. Short rows and small boxes need all threads. On one H200,
+/// c = a + b of one axis, 256 MiB each, ran at 3570 GB/s, and at 3270 with a thread per element;
+/// for AMD nothing is measured.
 inline constexpr std::size_t columns_per_thread = 4;
 inline constexpr std::size_t min_columns_to_share = 128;
 inline constexpr std::size_t min_elements_to_share = std::size_t{1} << 20;
@@ -131,7 +133,7 @@ constexpr index_grid<N> make_index_grid(shape<N> const& begin, shape<N> const& e
     if constexpr (rank_of_block<Block> != 0) {
       block_extent = extents_of_block<N>(Block{})[axis];
       width = width / block_extent + (width % block_extent != 0);
-    } else if (N > 1 && axis == N - 1 && width >= min_columns_to_share &&
+    } else if (axis == N - 1 && width >= min_columns_to_share &&
                layout::element_count(extents) >= min_elements_to_share) {
       width = threads_of_row(width, per_thread);
     }
