@@ -85,10 +85,6 @@ doctor | [03] | doctor | huge pages +[^\n]+
 unaligned_sizes | 0 | run * --size 1,4097 --min-time 0 --max-time 0
 usual_sizes | 0 | run latency/d2d/copy alloc/device --max-time 0.01 | latency/d2d/copy +4 B .*alloc/device +1 MiB
 rows | 0 | run strided/* @quick@ --row 1000 --pitch 3K
-elements_of_1_bytes | 0 | run permute/* reverse/* box/* --size 64K --max-time 0 --element 1
-elements_of_2_bytes | 0 | run permute/* reverse/* box/* --size 64K --max-time 0 --element 2
-elements_of_8_bytes | 0 | run permute/* reverse/* box/* --size 64K --max-time 0 --element 8
-elements_of_16_bytes | 0 | run permute/* reverse/* box/* --size 64K --max-time 0 --element 16
 batches | 0 | run *batch/* @quick@ --row 100
 like_nvbandwidth | 0 | --like nvbandwidth --size 1M
 like_babelstream_finds_wrong_byte | 2 | --like babelstream --size 64K --inject
@@ -173,13 +169,15 @@ set(cases h2d/pageable d2h/pinned d2d/copy bidir/pinned strided/2d/h2d strided/3
   raw/batch/d2d stream/dot raw/stream/dot stream/copy stream/mul stream/add raw/mapped/read raw/mapped/write
   managed/fault raw/managed/fault managed/prefetch raw/managed/prefetch raw/stream/copy raw/stream/mul
   raw/stream/add raw/stream/triad batch/d2d raw/batch/h2d raw/batch/d2h
-  h2d/just_written async/h2d/borrowed async/rows/h2d/borrowed async/rows/d2h/pageable
+  h2d/just_written async/h2d/just_written raw/async/h2d/just_written async/h2d/written_borrowed
+  async/h2d/borrowed async/rows/h2d/borrowed async/rows/d2h/pageable
   raw/async/rows/d2h/pageable async/bidir/pageable async/tiles/borrowed raw/async/tiles/pinned
   threads_4/h2d/pageable enqueue/d2h/pageable box/interior box/long_rows_shifted raw/box/compact
   box/every_2nd_element permute/021/d2d reverse/last_axis/d2d reverse/first_axis/d2d reverse/interior/d2d
-  for_each/1d for_each/2d for_each/3d for_each/4d raw/for_each/1d raw/for_each/4d)
+  for_each/1d for_each/2d for_each/3d for_each/4d raw/for_each/1d raw/for_each/4d for_each/stencil
+  raw/for_each/stencil)
 set(cases_with_gaps ${cases})
-list(FILTER cases_with_gaps INCLUDE REGEX "^(strided/|async/rows/|batch/|box/(interior|long))")
+list(FILTER cases_with_gaps INCLUDE REGEX "^(strided/|async/rows/|batch/|box/(interior|long)|.*/stencil)")
 foreach(site data before after gap)
   set(cases_of_site ${cases})
   if(site STREQUAL "gap")
@@ -193,6 +191,22 @@ foreach(site data before after gap)
   rocarray_add_exit_code_test(rocbench.finds_wrong_byte_${site} 2
     rocbench run ${cases_of_site} --size 30001 --row 1000 --max-time 0 --inject=${site}
     MESSAGES ${messages})
+endforeach()
+# Elements of every size. Those of 7 bytes begin at every position within a word of the pattern.
+foreach(bytes RANGE 1 16)
+  rocarray_add_exit_code_test(rocbench.elements_of_${bytes}_bytes 0
+    rocbench run permute/* reverse/* *box/* --size 64K --max-time 0 --element ${bytes})
+endforeach()
+foreach(site data gap)
+  set(cases_of_site box/interior raw/box/compact permute/2d/d2d permute/3d/h2d reverse/last_axis/d2d)
+  set(message "payload byte")
+  if(site STREQUAL "gap")
+    set(cases_of_site box/interior raw/box/interior)
+    set(message ${message_gap})
+  endif()
+  list(TRANSFORM cases_of_site REPLACE "(.+)" "rocbench: \\1: [^\n]*${message}" OUTPUT_VARIABLE messages)
+  rocarray_add_exit_code_test(rocbench.elements_of_7_bytes_find_wrong_byte_${site} 2
+    rocbench run ${cases_of_site} --size 64K --max-time 0 --element 7 --inject=${site} MESSAGES ${messages})
 endforeach()
 # The command check finds them too; every_case_finds_wrong_byte takes all cases.
 foreach(site data gap before after)

@@ -36,10 +36,14 @@ fi
   --json "$directory/boxes.json" >/dev/null 2>&1
 "$rocbench" run alloc/pool raw/alloc/driver_pool --size 64K --min-time 0 --max-time 0.01 \
   --json "$directory/alloc.json" >/dev/null 2>&1
+"$rocbench" run '*for_each/4d' '*for_each/stencil' --size 64K --min-time 0 --max-time 0.01 \
+  --json "$directory/for_each.json" >/dev/null 2>&1
+"$rocbench" run '*async/h2d/just_written' --size 64K --min-time 0 --max-time 0.01 \
+  --json "$directory/small_copies.json" >/dev/null 2>&1
 cat >"$directory/peers.json" <<'JSON'
 {"peers": {"torch": "1", "cupy": "2"}, "failed": ["torch: tiles: no memory"],
  "rates": {"d2h/pageable/65536": {"torch": 1e18, "cupy": 2e18}, "alloc/65536": {"torch": 1e6},
-           "box/every_2nd_element": {"cupy": 1e18}}}
+           "box/every_2nd_element": {"cupy": 1e18}, "for_each": {"torch": 3e18}}}
 JSON
 output=$(python3 "$here/../scripts/transfers_table.py" "$directory")
 expect '^\| d2h/pageable, 64 KiB \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \|'
@@ -48,6 +52,12 @@ expect '^\| D2: every second element, sectors, relative to a device copy \| 0.95
 expect '^\| D1: boxes, [^|]*torch and cupy \| 1.000 \| 0.000 \| missed, 1 of 1 \| box/every_2nd_element \| – \|'
 expect '^\| P2: pageable, any size, [^|]*\| pageable, to the host, 64 KiB \| 1.000 \| [0-9.]+ \| – \|.*\| 1000000000.0 \| 2000000000.0 \|'
 expect '^\| P7: allocation and free through the pool \| 100 ns \| [0-9.]+ ns \| (met|missed, 1 of 1) \| .*\| 1000 ns \| – \|'
+expect '^\| D3: for_each, [^|]*\| 0.970 \| [0-9.]+ \| (met|missed, [12] of 2) \|'
+expect '^\| D3: for_each, [^|]*\| for_each/stencil \| 0.970 \| [0-9.]+ \|'
+expect '^\| c = a \+ b, rank 4 \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \| 3000000000.0 \| – \|'
+expect '^\| five-point stencil \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \| – \| – \|'
+expect '^\| S4: [^|]*\| async/h2d/just_written, 64 KiB \| 0.980 \| [0-9.]+ \|'
+expect '^\| async/h2d/just_written, 64 KiB \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \|'
 expect '^Failed: torch: tiles: no memory\.'
 expect '^\| pinned, to the device, 64 KiB \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \| 1.00 \|'
 expect '^\| pageable, to the host, 4 KiB \| [0-9.]+ \| [0-9.]+ \|'

@@ -280,7 +280,8 @@ def on_streams(results):
                 ["copies", "library", "pinned", "ratio"], rows)
 
     rows = []
-    for case in ("h2d/just_written", "h2d/pageable", "d2h/pageable"):
+    for case in ("h2d/just_written", "async/h2d/just_written", "async/h2d/written_borrowed", "h2d/pageable",
+                 "d2h/pageable"):
         for size in results.sizes("small_copies", case):
             library = results.rate("small_copies", case, size)
             raw = results.rate("small_copies", "raw/" + case, size)
@@ -311,6 +312,11 @@ BOXES = {"interior": 1, "compact": 1, "aligned": 1, "long_rows": 1, "long_rows_s
          "every_2nd_element": 1.5}
 
 
+# The cases of for_each: names, titles, and the names of the same work by other libraries.
+FOR_EACH = [*[(f"for_each/{rank}d", f"c = a + b, rank {rank}", "for_each") for rank in range(1, 5)],
+            ("for_each/stencil", "five-point stencil", None)]
+
+
 def boxes(results):
     copy = results.rate("boxes", "d2d/copy")
     rows = []
@@ -331,13 +337,13 @@ def boxes(results):
     print_table("Boxes of other elements, sectors moved, relative to d2d/copy",
                 ["box", "1 B", "2 B", "8 B", "16 B"], rows)
     rows = []
-    for rank in range(1, 5):
-        library = results.rate("for_each", f"for_each/{rank}d")
-        raw = results.rate("for_each", f"raw/for_each/{rank}d")
-        rows.append([str(rank), format_rate(library), format_rate(raw), format_ratio(library, raw),
-                     *[format_rate(results.peer("for_each", name)) for name in PEERS[:2]]])
-    print_table("for_each of c = a + b, GB/s",
-                ["rank", "library", "kernel written by hand", "ratio", *PEERS[:2]], rows)
+    for case, title, peer in FOR_EACH:
+        library = results.rate("for_each", case)
+        raw = results.rate("for_each", "raw/" + case)
+        rows.append([title, format_rate(library), format_rate(raw), format_ratio(library, raw),
+                     *[format_rate(results.peer(peer, name)) for name in PEERS[:2]]])
+    print_table("for_each, GB/s",
+                ["work", "library", "kernel written by hand", "ratio", *PEERS[:2]], rows)
 
 
 class Cell:
@@ -526,7 +532,7 @@ def make_targets(results, before):
         return [rate_cell(f"{case}, {format_size(size)}", "small_copies", case, size,
                           results.rate("small_copies", "raw/" + case, size),
                           peer=f"{case}/{size}" if "written" not in case else "")
-                for case in ("h2d/pageable", "d2h/pageable", "h2d/just_written")
+                for case in ("h2d/pageable", "d2h/pageable", "h2d/just_written", "async/h2d/just_written")
                 for size in results.sizes("small_copies", case)]
 
     def new_array_cells(min_size, max_size=1 << 60):
@@ -637,9 +643,8 @@ def make_targets(results, before):
         Target("D2", "every second element, sectors, relative to a device copy", 0.95,
                box_cells(("every_2nd_element",), (1, 2, 4, 8, 16), BOXES["every_2nd_element"])),
         Target("D3", "for_each, relative to a kernel written by hand", 0.97,
-               [rate_cell(f"for_each/{rank}d", "for_each", f"for_each/{rank}d", None,
-                          results.rate("for_each", f"raw/for_each/{rank}d"), peer="for_each")
-                for rank in range(1, 5)]),
+               [rate_cell(case, "for_each", case, None, results.rate("for_each", "raw/" + case), peer=peer)
+                for case, _, peer in FOR_EACH]),
     ]
 
 

@@ -121,12 +121,15 @@ enum class api_kind : unsigned char {
   raw,      ///< HIP's own call, synchronized if rocarray's call synchronizes too
 };
 
+/// The largest element of the cases of permute, reverse and box.
+inline constexpr std::size_t max_element_bytes = 16;
+
 /// The sizes that a case is measured with.
 struct case_parameters {
   std::size_t bytes = 0;     ///< payload
   std::size_t row = 4096;    ///< bytes per row of strided cases and per copy of batch cases
   std::size_t pitch = 4608;  ///< bytes from one row to the next; not less than `row`
-  std::size_t element = 4;   ///< bytes per element of permute, reverse and box: 1, 2, 4, 8 or 16
+  std::size_t element = 4;   ///< bytes per element of permute, reverse and box: 1 to 16
 };
 
 /// A case that the command line can select by name.

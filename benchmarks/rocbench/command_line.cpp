@@ -148,8 +148,8 @@ void add_measuring_options(CLI::App& app, command_line& options) {
             "Bytes from one row to the next. Default: 9/8 of the row")
       ->transform(size_validator());
   add_value(app, "--element", "BYTES", options.element,
-            "Bytes per element of the permute, reverse and box cases: 1, 2, 4, 8 or 16")
-      ->check(CLI::IsMember({1, 2, 4, 8, 16}).description(""))
+            "Bytes per element, 1 to 16, of the permute, reverse and box cases")
+      ->check(CLI::Range(1, static_cast<int>(max_element_bytes)).description(""))
       ->capture_default_str();
   add_value(app, "--min-time", "SECONDS", options.min_time,
             "Minimal seconds per case. Default: 0.2 (sweep 0.1, check 0)")

@@ -36,6 +36,12 @@ TEST(ParseCommandLine, ReadsSizesWithUnits) {
                                                std::uint64_t{15} << 60}));
 }
 
+TEST(ParseCommandLine, ReadsElementsOf1To16Bytes) {
+  EXPECT_EQ(parse({"run"}).element, 4u);
+  for (std::uint64_t bytes = 1; bytes <= 16; ++bytes)
+    EXPECT_EQ(parse({"run", "--element", std::to_string(bytes).c_str()}).element, bytes);
+}
+
 TEST(ParseCommandLine, ErrorsNameInvalidValue) {
   std::string const long_number(100'000, '1');
   struct {
@@ -58,7 +64,9 @@ TEST(ParseCommandLine, ErrorsNameInvalidValue) {
       {{"--rounds", "-3"}, "--rounds: Value -3 not in range"},
       {{"--device", "-1"}, "--device: Value -1 not in range"},
       {{"--device", "4294967296"}, "--device: Value 4294967296 not in range"},
-      {{"--element", "3"}, "--element: 3 not in {1,2,4,8,16}"},
+      {{"--element", "0"}, "--element: Value 0 not in range"},
+      {{"--element", "17"}, "--element: Value 17 not in range"},
+      {{"--element", "1.5"}, "--element: Value 1.5 not in range"},
       {{"--like", "x"}, "--like: x is not one of nvbandwidth, babelstream"},
       {{"--inject=x"}, "--inject: x is not one of data, gap, before, after"},
       {{"--json", "-", "--csv", "-"}, "--json and --csv both write to standard output (-)"},
@@ -221,6 +229,7 @@ TEST(LimitOf, IsThatOfDeviceMemoryOrLinkOnGpuAndOfCopyOnHost) {
       {"stream/triad", accounting::traffic, "memory", 20e9, false},
       {"for_each/3d", accounting::traffic, "memory", 20e9, true},
       {"raw/for_each/3d", accounting::traffic, "memory", 20e9, true},
+      {"for_each/stencil", accounting::traffic, "memory", 20e9, false},
       {"box/interior", accounting::traffic, "memory", 20e9, true},
       {"stream/copy", accounting::traffic, "memory", 20e9, false},
       // Work that only reads has no measured limit on the host.

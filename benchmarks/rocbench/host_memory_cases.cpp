@@ -76,13 +76,12 @@ class writer {
 };
 
 // Copies pageable memory to the device, each time after another core has written the source. Only
-// the copies are timed.
+// the copies are timed, including the wait for the stream if `call` is on_stream or borrowed.
 class just_written_experiment final : public experiment {
  public:
-  just_written_experiment(api_kind api, std::size_t bytes)
+  just_written_experiment(api_kind api, call_kind call, std::size_t bytes)
       : experiment({timing_method::own_clock, bytes, bytes, ""}),
-        transfer_(make_transfer({"", pageable, device}, api, call_kind::blocking,
-                                contiguous_layout(bytes))) {
+        transfer_(make_transfer({"", pageable, device}, api, call, contiguous_layout(bytes))) {
     properties_.path = transfer_->properties().path;
   }
 
@@ -107,6 +106,17 @@ class just_written_experiment final : public experiment {
   std::unique_ptr<buffer_experiment> transfer_;
   writer writer_;
   double timed_seconds_ = 0;
+};
+
+constexpr struct {
+  char const* name;
+  char const* description;
+  call_kind call;
+  bool by_default = false;
+} just_written_cases[] = {
+    {"h2d/just_written", "pageable host, just written, to device", call_kind::blocking, true},
+    {"async/h2d/just_written", "pageable host, just written, on a stream", call_kind::on_stream},
+    {"async/h2d/written_borrowed", "pageable host, just written, borrowed", call_kind::borrowed},
 };
 
 // ---- New destinations ----
@@ -302,18 +312,21 @@ class host_memcpy_experiment final : public buffer_experiment {
 }  // namespace
 
 void add_host_memory_cases(case_vector& cases) {
-  add_with_raw(cases,
-               {"h2d/just_written",
-                "pageable host, just written, to device",
-                accounting::payload,
-                limiting_resource::link,
-                true,
-                {},
-                mebibyte},
-               "pageable host, just written, to device, by HIP",
-               [](api_kind api, case_parameters const& parameters) {
-                 return std::make_unique<just_written_experiment>(api, parameters.bytes);
-               });
+  for (auto const& definition : just_written_cases) {
+    std::string const description = definition.description;
+    add_with_raw(cases,
+                 {definition.name,
+                  description,
+                  accounting::payload,
+                  limiting_resource::link,
+                  definition.by_default,
+                  {},
+                  mebibyte},
+                 description + ", by HIP", [&](api_kind api, case_parameters const& parameters) {
+                   return std::make_unique<just_written_experiment>(api, definition.call,
+                                                                    parameters.bytes);
+                 });
+  }
   add_with_raw(cases,
                {"d2h/new_array", "device to a new array of host memory", accounting::payload,
                 limiting_resource::link, true},

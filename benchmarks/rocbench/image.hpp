@@ -203,7 +203,7 @@ void fill_bytes(std::byte* memory, std::size_t bytes, std::uint8_t value);
 /// The layout of one operand, which may be a part of an array. Strides count elements; that of a
 /// reversed axis is negative.
 struct operand_layout {
-  std::size_t element = 1;  ///< bytes: 1, 2, 4, 8 or 16
+  std::size_t element = 1;  ///< bytes
   roc::shape<3> extents{};
   roc::strides<3> strides{};
   image_layout positions;  ///< of the elements in memory and in the payload, which is in C order

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 
 #include <roc/for_each.hpp>
 #include <roc/native/elementwise.hpp>
@@ -289,6 +290,44 @@ struct compare_sum {
   }
 };
 
+// A stencil of a matrix.
+
+constexpr unsigned stencil_block_rows = 8;
+constexpr unsigned stencil_block_columns = 32;
+using stencil_block = roc::block_shape<stencil_block_rows, stencil_block_columns>;
+
+struct view_stencil {
+  roc::device_view<float const, 2> source;
+  roc::device_view<float, 2> destination;
+  ROCARRAY_HOST_DEVICE void operator()(std::size_t i, std::size_t j) const {
+    destination(i, j) = stencil_value(source(i, j), source(i - 1, j), source(i + 1, j),
+                                      source(i, j - 1), source(i, j + 1));
+  }
+};
+
+struct compare_stencil {
+  float const* matrix;
+  std::size_t rows;
+  std::size_t columns;
+  std::uint64_t sample;
+  std::uint32_t poison;
+  device_comparison* comparison;
+  ROCARRAY_HOST_DEVICE void operator()(std::size_t index) const {
+    std::size_t const i = index / columns;
+    std::size_t const j = index - i * columns;
+    bool const is_border = i == 0 || i == rows - 1 || j == 0 || j == columns - 1;
+    std::uint32_t expected = poison;
+    if (!is_border) {
+      float const value = expected_stencil(index, columns, sample);
+      std::memcpy(&expected, &value, sizeof value);
+    }
+    std::uint32_t found = 0;
+    std::memcpy(&found, matrix + index, sizeof found);
+    if (found != expected) atomic_minimum(&comparison->first_mismatch, index);
+    if (index == rows * columns - 1) comparison->compared = rows * columns;
+  }
+};
+
 #if defined(__CUDACC__) || defined(__HIP__) || ROCARRAY_KERNEL_HOST_STUB
 
 // The grid has a block for every part of a row. Rows and planes beyond its limits are left to
@@ -307,19 +346,45 @@ __global__ void __launch_bounds__(256)
   }
 }
 
+// The grid has a block for every part of a row. Rows beyond its limits are left to a loop.
+__global__ void __launch_bounds__(stencil_block_rows* stencil_block_columns)
+    stencil_kernel(float const* source, float* destination, std::size_t rows, std::size_t columns) {
+  std::size_t const j = 1 + std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (j >= columns - 1) return;
+  for (std::size_t i = 1 + std::size_t{blockIdx.y} * blockDim.y + threadIdx.y; i < rows - 1;
+       i += std::size_t{gridDim.y} * blockDim.y) {
+    std::size_t const index = i * columns + j;
+    destination[index] = stencil_value(source[index], source[index - columns],
+                                       source[index + columns], source[index - 1],
+                                       source[index + 1]);
+  }
+}
+
 #endif
 
 #if defined(__CUDACC__) || defined(__HIP__)
 
+constexpr std::size_t max_blocks = 65535;  // of the second and third axis
+
 hipError_t launch_sum(sum_arrays const& arrays, roc::shape<3> const& extents, hipStream_t stream) {
   auto const& [planes, rows, columns] = extents;
-  constexpr std::size_t max_blocks = 65535;  // of the second and third axis
   dim3 const block = rows == 1 ? dim3(256) : dim3(64, 4);
   dim3 const grid(static_cast<unsigned>((columns + block.x - 1) / block.x),
                   static_cast<unsigned>(std::min((rows + block.y - 1) / block.y, max_blocks)),
                   static_cast<unsigned>(std::min(planes, max_blocks)));
   sum_kernel<<<grid, block, 0, stream>>>(arrays.a.data(), arrays.b.data(), arrays.c.data(), planes,
                                          rows, columns);
+  return hipGetLastError();
+}
+
+hipError_t launch_stencil(stencil_arrays const& arrays, hipStream_t stream) {
+  auto const& [rows, columns] = arrays.source.shape();
+  dim3 const block(stencil_block_columns, stencil_block_rows);
+  dim3 const grid(
+      static_cast<unsigned>((columns - 2 + block.x - 1) / block.x),
+      static_cast<unsigned>(std::min((rows - 2 + block.y - 1) / block.y, max_blocks)));
+  stencil_kernel<<<grid, block, 0, stream>>>(arrays.source.data(), arrays.destination.data(), rows,
+                                             columns);
   return hipGetLastError();
 }
 
@@ -337,6 +402,23 @@ hipError_t launch_sum(sum_arrays const& arrays, roc::shape<3> const&, hipStream_
     for (std::size_t i = index * part; i < end; ++i) c[i] = a[i] + b[i];
   };
   return launch_elementwise(add, (count + part - 1) / part, stream);
+}
+
+// A loop over a row, for each core.
+hipError_t launch_stencil(stencil_arrays const& arrays, hipStream_t stream) {
+  float const* const source = arrays.source.data();
+  float* const destination = arrays.destination.data();
+  std::size_t const rows = arrays.source.shape()[0];
+  std::size_t const columns = arrays.source.shape()[1];
+  auto const apply = [=](std::size_t inner_row) {
+    std::size_t const first = (inner_row + 1) * columns;
+    for (std::size_t index = first + 1; index < first + columns - 1; ++index) {
+      destination[index] = stencil_value(source[index], source[index - columns],
+                                         source[index + columns], source[index - 1],
+                                         source[index + 1]);
+    }
+  };
+  return launch_elementwise(apply, rows - 2, stream);
 }
 
 #endif
@@ -357,6 +439,12 @@ template void for_each_sum(sum_arrays const&, roc::shape<2> const&, roc::stream_
 template void for_each_sum(sum_arrays const&, roc::shape<3> const&, roc::stream_ref);
 template void for_each_sum(sum_arrays const&, roc::shape<4> const&, roc::stream_ref);
 
+void for_each_stencil(stencil_arrays const& arrays, roc::stream_ref stream) {
+  auto const& [rows, columns] = arrays.source.shape();
+  roc::for_each(stream, {1, 1}, {rows - 1, columns - 1},
+                view_stencil{arrays.source, arrays.destination}, stencil_block{});
+}
+
 hipError_t launch_addends(float* output, std::size_t count, unsigned array, std::uint64_t sample,
                           hipStream_t stream) {
   return launch_elementwise(write_addend{output, sample, array}, count, stream);
@@ -365,6 +453,15 @@ hipError_t launch_addends(float* output, std::size_t count, unsigned array, std:
 hipError_t launch_sum_check(float const* sums, std::size_t count, std::uint64_t sample,
                             device_comparison* comparison, hipStream_t stream) {
   return launch_elementwise(compare_sum{sums, count, sample, comparison}, count, stream);
+}
+
+hipError_t launch_stencil_check(float const* matrix, roc::shape<2> const& extents,
+                                std::uint64_t sample, device_comparison* comparison,
+                                hipStream_t stream) {
+  auto const& [rows, columns] = extents;
+  std::uint32_t const poison = poison_byte(sample) * std::uint32_t{0x01010101};
+  return launch_elementwise(compare_stencil{matrix, rows, columns, sample, poison, comparison},
+                            rows * columns, stream);
 }
 
 hipError_t launch_image_write(std::byte* destination, image const& contents, hipStream_t stream) {
@@ -460,6 +557,8 @@ ROCARRAY_HOST_STUB(elementwise_kernel<compare_result>);
 ROCARRAY_HOST_STUB(elementwise_kernel<write_addend>);
 ROCARRAY_HOST_STUB(elementwise_kernel<compare_sum>);
 ROCARRAY_HOST_STUB(sum_kernel);
+ROCARRAY_HOST_STUB(elementwise_kernel<compare_stencil>);
+ROCARRAY_HOST_STUB(stencil_kernel);
 
 }  // namespace rocbench
 
@@ -469,5 +568,6 @@ ROCARRAY_FOR_EACH_HOST_STUB(1, rocbench::view_sum<1>);
 ROCARRAY_FOR_EACH_HOST_STUB(2, rocbench::view_sum<2>);
 ROCARRAY_FOR_EACH_HOST_STUB(3, rocbench::view_sum<3>);
 ROCARRAY_FOR_EACH_HOST_STUB(4, rocbench::view_sum<4>);
+ROCARRAY_HOST_STUB(for_each_index<rocbench::stencil_block, 2, rocbench::view_stencil>);
 
 }  // namespace roc::native_detail

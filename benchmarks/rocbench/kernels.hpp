@@ -70,7 +70,7 @@ ROCARRAY_HOST_DEVICE inline double expected_stream_result(stream_kernel kernel, 
   }
 }
 
-// ---- The contents of the arrays of for_each/*: every sum is exact ----
+// ---- The contents of the arrays of for_each/* ----
 
 /// Returns an integer from -2^22 to -1, so that the sum of two is exact and differs from every
 /// poison, which has no sign. The integers of a sample repeat only after millions of indices.
@@ -83,6 +83,24 @@ ROCARRAY_HOST_DEVICE inline float addend(std::size_t index, unsigned array, std:
 /// Returns the sum that a kernel of for_each/* must write.
 ROCARRAY_HOST_DEVICE inline float expected_sum(std::size_t index, std::uint64_t sample) {
   return addend(index, 0, sample) + addend(index, 1, sample);
+}
+
+/// Returns what a kernel of for_each/stencil writes: half of an element and an eighth of each of
+/// its four neighbors. The weights are powers of two and the sum of four addends is exact, so only
+/// the last addition rounds: the result is the same with and without a fused multiply-add.
+ROCARRAY_HOST_DEVICE inline float stencil_value(float center, float north, float south, float west,
+                                                float east) {
+  return 0.5f * center + 0.125f * (north + south + west + east);
+}
+
+/// Returns the element that a kernel of for_each/stencil must write.
+/// @param index of the element in C order; not of an element at the border
+/// @param columns of the matrix
+ROCARRAY_HOST_DEVICE inline float expected_stencil(std::size_t index, std::size_t columns,
+                                                   std::uint64_t sample) {
+  return stencil_value(addend(index, 0, sample), addend(index - columns, 0, sample),
+                       addend(index + columns, 0, sample), addend(index - 1, 0, sample),
+                       addend(index + 1, 0, sample));
 }
 
 // ---- Launches ----
@@ -150,11 +168,31 @@ extern template void for_each_sum(sum_arrays const&, roc::shape<4> const&, roc::
 /// @param extents planes, rows and columns: the axes before the last two are one
 hipError_t launch_sum(sum_arrays const& arrays, roc::shape<3> const& extents, hipStream_t stream);
 
+/// The matrices of a stencil, in C order and of the same shape, which has at least 3 rows and
+/// columns. The elements at the border of `destination` are not written.
+struct stencil_arrays {
+  roc::device_view<float const, 2> source;
+  roc::device_view<float, 2> destination;
+};
+
+/// Applies stencil_value() to the interior by roc::for_each, in blocks of 8 rows of 32 columns.
+/// Throws roc::error.
+void for_each_stencil(stencil_arrays const& arrays, roc::stream_ref stream);
+
+/// Applies stencil_value() to the interior by a kernel as it is written by hand, with pointers and
+/// the same blocks.
+hipError_t launch_stencil(stencil_arrays const& arrays, hipStream_t stream);
+
 /// Writes addend() to `output`.
 hipError_t launch_addends(float* output, std::size_t count, unsigned array, std::uint64_t sample,
                           hipStream_t stream);
 /// Compares `sums` with expected_sum(). `comparison` is device memory and counts elements.
 hipError_t launch_sum_check(float const* sums, std::size_t count, std::uint64_t sample,
                             device_comparison* comparison, hipStream_t stream);
+/// Compares the interior of a matrix with expected_stencil(), and the elements at its border with
+/// the poison of the sample, bit for bit. `comparison` is device memory and counts elements.
+hipError_t launch_stencil_check(float const* matrix, roc::shape<2> const& extents,
+                                std::uint64_t sample, device_comparison* comparison,
+                                hipStream_t stream);
 
 }  // namespace rocbench

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "transfer.hpp"
 
-#include <array>
+#include <bit>
 #include <future>
 #include <optional>
 #include <string>
@@ -64,16 +64,24 @@ std::byte* first_element(guarded_buffer& buffer, operand_layout const& operand) 
   return buffer.payload() + operand.first_element_offset();
 }
 
-// Calls f(T{}) with an integer type of so many bytes, or an array of integers.
+// The largest power of two that divides the bytes of an element: the largest alignment that the
+// elements of an array can have.
+template <std::size_t Bytes>
+constexpr std::size_t largest_alignment = std::size_t{1} << std::countr_zero(Bytes);
+
+template <std::size_t Bytes>
+struct alignas(largest_alignment<Bytes>) element_of {
+  std::byte bytes[Bytes];
+};
+
+// Calls f(T{}) with an element type of so many bytes. Precondition: 1 <= bytes <=
+// max_element_bytes.
 template <class F>
 void with_element_type(std::size_t bytes, F const& f) {
-  switch (bytes) {
-    case 1: return f(std::byte{});
-    case 2: return f(std::uint16_t{});
-    case 4: return f(std::uint32_t{});
-    case 8: return f(std::uint64_t{});
-    default: return f(std::array<std::uint64_t, 2>{});
-  }
+  auto const call = [&]<std::size_t... I>(std::index_sequence<I...>) {
+    static_cast<void>(((bytes == I + 1 && (f(element_of<I + 1>{}), true)) || ...));
+  };
+  call(std::make_index_sequence<max_element_bytes>{});
 }
 
 // Calls f(source, destination) with views of the element type.

@@ -56,15 +56,29 @@ template <class F>
 void for_each_image(std::size_t bytes, F const& f) {
   roc::shape<3> const box = fitting_box(bytes / 2, 7, 5);
   roc::shape<3> const array{box[0] + 3, box[1] + 4, box[2] + 9};
-  for (copy_layout const& layout :
-       {contiguous_layout(bytes), rows_layout(bytes, 48, 64), rows_layout(bytes, 37, 51),
-        planes_layout(bytes, 16, 20), planes_layout(bytes, 21, 21), transposed_layout(bytes, 2),
-        transposed_layout(bytes, 4), transposed_layout(bytes, 16), reversed_axes_layout(bytes, 1),
-        reversed_axes_layout(bytes, 8), swapped_axes_layout(bytes, 2),
-        box_layout(2, box, {array, {1, 3, 2}}, {array, {2, 0, 5}}),
-        box_layout(1, box, {array}, {box}), reversed_matrix_layout(bytes, 4, 0),
-        reversed_matrix_layout(bytes, 1, 1), reversed_box_layout(2, box, {array, {1, 3, 2}}, 0),
-        reversed_box_layout(2, box, {array, {1, 3, 2}}, 2)}) {
+  for (copy_layout const& layout : {contiguous_layout(bytes),
+                                    rows_layout(bytes, 48, 64),
+                                    rows_layout(bytes, 37, 51),
+                                    planes_layout(bytes, 16, 20),
+                                    planes_layout(bytes, 21, 21),
+                                    transposed_layout(bytes, 2),
+                                    transposed_layout(bytes, 4),
+                                    transposed_layout(bytes, 16),
+                                    reversed_axes_layout(bytes, 1),
+                                    reversed_axes_layout(bytes, 8),
+                                    swapped_axes_layout(bytes, 2),
+                                    box_layout(2, box, {array, {1, 3, 2}}, {array, {2, 0, 5}}),
+                                    box_layout(1, box, {array}, {box}),
+                                    reversed_matrix_layout(bytes, 4, 0),
+                                    reversed_matrix_layout(bytes, 1, 1),
+                                    reversed_box_layout(2, box, {array, {1, 3, 2}}, 0),
+                                    reversed_box_layout(2, box, {array, {1, 3, 2}}, 2),
+                                    transposed_layout(bytes, 3),
+                                    reversed_axes_layout(bytes, 13),
+                                    swapped_axes_layout(bytes, 7),
+                                    box_layout(5, box, {array, {1, 3, 2}}, {array, {2, 0, 5}}),
+                                    reversed_matrix_layout(bytes, 11, 1),
+                                    reversed_box_layout(15, box, {array, {1, 3, 2}}, 2)}) {
     for (operand_layout const& operand : {layout.source, layout.destination})
       f(image_around(operand), expected_memory(operand, 3));
   }
@@ -209,6 +223,28 @@ TEST(ExpectedSum, IsExactAndNegative) {
       ASSERT_LT(expected_sum(i, sample), 0);
       repeated += expected_sum(i, sample) == expected_sum(i + 1, sample) ||
                   expected_sum(i, sample) == expected_sum(i, sample + 1);
+    }
+    EXPECT_EQ(repeated, 0u);
+  }
+}
+
+// The sum of the neighbors is exact, and the weights are powers of two: only the last addition
+// rounds. The result has the sign that no poison has.
+TEST(ExpectedStencil, IsRoundedOnceAndNegative) {
+  constexpr std::size_t columns = 300;
+  for (std::uint64_t const sample : {0u, 1u, 1000u}) {
+    std::size_t repeated = 0;
+    for (std::size_t i = columns; i < 100'000; ++i) {
+      auto const value = [&](std::size_t index) {
+        return static_cast<double>(addend(index, 0, sample));
+      };
+      double const neighbors =
+          value(i - columns) + value(i + columns) + value(i - 1) + value(i + 1);
+      float const expected = expected_stencil(i, columns, sample);
+      ASSERT_EQ(static_cast<float>(value(i) / 2 + neighbors / 8), expected);
+      ASSERT_LT(expected, 0);
+      repeated += expected == expected_stencil(i + 1, columns, sample) ||
+                  expected == expected_stencil(i, columns, sample + 1);
     }
     EXPECT_EQ(repeated, 0u);
   }
