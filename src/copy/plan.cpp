@@ -59,26 +59,16 @@ bool is_within_device(plan const& p) {
   return p.kind == copy_kind::device_to_device || p.host_managed;
 }
 
-// The engines of AMD's GPUs copy rows in one command only if the address of the first row and the
-// pitch are multiples of 4 bytes. If the pitch is not, ROCm enqueues a copy per row, up to 60 times
-// slower for short rows (ROCm/rocm-systems issue 5646, pull request 6910). If the address is not, a
-// kernel copies byte by byte. The CPU packs rows below the limit: in the about 10 us that a copy
-// costs, the link transfers more than such a row. Not measured on AMD.
-#if ROCARRAY_PLATFORM_AMD
-constexpr unsigned engine_unit = 4;
-#else
-constexpr unsigned engine_unit = 1;
-#endif
+// Rows that the copy engines do not take in one command are packed by the CPU up to this length,
+// and copied one by one above it. An estimate: a call of hipMemcpyAsync costs 2 to 5 us, and in 5
+// us a link of 50 GB/s transfers 256 KiB. The link waits for the calls of shorter rows; longer ones
+// keep it busy, without the threads that pack. Not measured on AMD, the only platform that has such
+// rows.
 constexpr std::size_t longest_packed_row = std::size_t{256} << 10;
 
 // Returns true if the copy engines copy the rows of a strided copy fast.
 bool suits_engines(layout::canonical_layout const& canonical) {
-  if (canonical.run > longest_packed_row) return true;
-  layout::axis const& rows = canonical.axes[canonical.rank - 1];
-  return reinterpret_cast<std::uintptr_t>(canonical.source) % engine_unit == 0 &&
-         reinterpret_cast<std::uintptr_t>(canonical.destination) % engine_unit == 0 &&
-         static_cast<std::size_t>(rows.source) % engine_unit == 0 &&
-         static_cast<std::size_t>(rows.destination) % engine_unit == 0;
+  return canonical.run > longest_packed_row || are_rows_one_command(canonical);
 }
 
 // Between two devices, the copy engines reach the full rate of the link with rows from this length
@@ -94,6 +84,19 @@ copy_path fastest_device_path(plan const& p) {
 }
 
 }  // namespace
+
+bool are_rows_one_command(layout::canonical_layout const& canonical) noexcept {
+#if ROCARRAY_PLATFORM_AMD
+  constexpr unsigned engine_unit = 4;
+#else
+  constexpr unsigned engine_unit = 1;
+#endif
+  layout::axis const& rows = canonical.axes[canonical.rank - 1];
+  return reinterpret_cast<std::uintptr_t>(canonical.source) % engine_unit == 0 &&
+         reinterpret_cast<std::uintptr_t>(canonical.destination) % engine_unit == 0 &&
+         static_cast<std::size_t>(rows.source) % engine_unit == 0 &&
+         static_cast<std::size_t>(rows.destination) % engine_unit == 0;
+}
 
 copy_path fastest_path(plan const& p, timing when) {
   if (p.kind == copy_kind::host_to_host) return copy_path::host;

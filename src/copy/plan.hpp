@@ -105,6 +105,15 @@ plan make_plan(detail::strided_region const& source, detail::strided_region cons
 plan make_plan(layout::canonical_layout const& validated, copy_kind kind, side_memory const& source,
                side_memory const& destination, timing when, detail::source_use use);
 
+/// Returns true if HIP copies the rows of a strided copy by one command of the copy engines.
+/// Otherwise enqueue_dma copies them one by one. Precondition: the layout has an axis.
+///
+/// AMD's engines take rows in one command only if the address of the first row and the pitch are
+/// multiples of 4 bytes. If the pitch is not, ROCm enqueues a copy per row, up to 60 times slower
+/// for short rows (ROCm/rocm-systems issue 5646, pull request 6910). If the address is not, one of
+/// its kernels copies byte by byte.
+bool are_rows_one_command(layout::canonical_layout const& canonical) noexcept;
+
 /// Returns the fastest path for the layout and the kinds of memory of a plan that is complete
 /// except for its path. Calls no HIP function.
 copy_path fastest_path(plan const& p, timing when);

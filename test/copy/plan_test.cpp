@@ -70,7 +70,7 @@ TEST(Plan, PlanesOfWidePinnedRowsTakeDma3d) {
   EXPECT_EQ(path::packed, roc::planned_path(box(s.device), box(s.pageable)));
 }
 
-// ROCm copies rows one by one if their pitch is not a multiple of 4 bytes.
+// AMD's engines take rows in one command only if their pitch is a multiple of 4 bytes.
 TEST(Plan, PathOfPinnedRowsDependsOnThePitchOnAmdOnly) {
 #if ROCARRAY_PLATFORM_AMD
   auto const rows = path::packed, planes = path::packed;
@@ -99,7 +99,7 @@ TEST(Plan, PathOfPinnedRowsDependsOnThePitchOnAmdOnly) {
   roc::device_array<std::byte, 2> matrix({8, 132});
   EXPECT_EQ(rows, roc::planned_path(pinned_matrix(roc::all, roc::slice(1, 97)),
                                     matrix(roc::all, roc::slice(4, 100))));
-  // A copy of a long row costs little more than the row.
+  // Long rows keep the link busy, although each is a call of HIP (dma_rows_test).
   constexpr std::size_t limit = 256 << 10;
   auto pinned = roc::pinned_array<std::byte, 2>({2, limit + 3});
   roc::device_array<std::byte, 2> device({2, limit + 3});

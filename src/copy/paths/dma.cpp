@@ -35,8 +35,29 @@ void copy_3d(layout::canonical_layout const& canonical, hipMemcpyKind kind, hipS
   ROCARRAY_HIP(hipMemcpy3DAsync, &parameters, stream);
 }
 
-void copy_with_one_call(layout::canonical_layout const& canonical, hipMemcpyKind kind,
-                        hipStream_t stream) {
+// Enqueues a copy for each row. ROCm would do the same, unless one of its kernels copied the rows.
+void copy_each_row(layout::canonical_layout const& canonical, hipMemcpyKind kind,
+                   hipStream_t stream) {
+  layout::axis const& rows = canonical.axes[canonical.rank - 1];
+  layout::axis const planes = canonical.rank == 2 ? canonical.axes[0] : layout::axis{1, 0, 0};
+  auto const plane_count = static_cast<std::ptrdiff_t>(planes.extent);
+  auto const row_count = static_cast<std::ptrdiff_t>(rows.extent);
+  for (std::ptrdiff_t plane = 0; plane != plane_count; ++plane) {
+    for (std::ptrdiff_t row = 0; row != row_count; ++row) {
+      ROCARRAY_HIP(hipMemcpyAsync,
+                   canonical.destination + plane * planes.destination + row * rows.destination,
+                   canonical.source + plane * planes.source + row * rows.source, canonical.run,
+                   kind, stream);
+    }
+  }
+}
+
+// Enqueues the copy with one call of HIP, if that is one command for the copy engines.
+void copy_within_segment(layout::canonical_layout const& canonical, hipMemcpyKind kind,
+                         hipStream_t stream) {
+  if (canonical.rank != 0 && !are_rows_one_command(canonical)) {
+    return copy_each_row(canonical, kind, stream);
+  }
   if (canonical.rank == 1) return copy_2d(canonical, kind, stream);
   if (canonical.rank == 2) return copy_3d(canonical, kind, stream);
   ROCARRAY_HIP(hipMemcpyAsync, canonical.destination, canonical.source, canonical.run, kind,
@@ -68,7 +89,7 @@ void copy_by_segment(layout::canonical_layout const& canonical, layout::side hos
                      hipMemcpyKind kind, hipStream_t stream) {
   base::byte_range const host_range = layout::byte_range_of(canonical, host_side);
   std::uintptr_t const end = memory::host_registrations::instance().end_of_segment(host_range);
-  if (end >= host_range.end) return copy_with_one_call(canonical, kind, stream);
+  if (end >= host_range.end) return copy_within_segment(canonical, kind, stream);
   std::size_t split = end - host_range.begin;
   if (canonical.rank != 0) {
     if (canonical.axes[0].extent == 1) {
@@ -95,7 +116,7 @@ void enqueue_dma(plan const& p, stream_ref target) {
     runtime::order_small_upload(target);
   }
   if (p.kind == copy_kind::device_to_device || !has_segments) {
-    return copy_with_one_call(p.canonical, kind, stream);
+    return copy_within_segment(p.canonical, kind, stream);
   }
   bool const from_host = p.kind == copy_kind::host_to_device;
   copy_by_segment(p.canonical, from_host ? layout::side::source : layout::side::destination, kind,
