@@ -5,10 +5,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <roc/config.hpp>
 
+#include "kernels/fast_divmod.hpp"
 #include "kernels/strided_copy_job.hpp"
+#include "kernels/vector_word.hpp"
 
 namespace roc::kernels {
 
@@ -16,10 +19,11 @@ namespace roc::kernels {
 inline constexpr std::size_t max_pattern_words = 16;
 
 /// Writes word `i` of `count` words over the axes, outermost first. The last axis counts the words
-/// of a run; the pattern begins anew with each run. Index as for strided_job.
+/// of a run; the pattern begins anew with each run. Index is std::uint32_t if all words can be
+/// counted with it, which is several times faster on a device, else std::size_t.
 template <class Word, class Index>
 struct fill_word {
-  using extent = typename strided_job<Index>::extent;
+  using extent = std::conditional_t<sizeof(Index) == 4, fast_divmod, Index>;
 
   std::uintptr_t destination = 0;
   std::size_t count = 0;

@@ -24,9 +24,9 @@ struct half_row_job {
   static constexpr unsigned dwords_per_thread = 4;
   static constexpr unsigned dword_bytes = 4;
 
-  strided_job<std::uint32_t> rows;  // each of its words is a row
-  std::uint32_t extent = 0;         // at most max_extent
-  row_division division;            // into dwords of the destination
+  strided_job rows;          // each of its words is a row
+  std::uint32_t extent = 0;  // at most max_extent
+  row_division division;     // into dwords of the destination
 
   static constexpr std::size_t max_extent = UINT32_MAX / 2;
   /// Returns the number of dwords of a row of `extent` bytes, wherever it begins.

@@ -21,10 +21,10 @@ namespace roc::kernels {
 
 /// Launches a strided copy in words of type Word, which has 1, 2, 4, 8 or 16 bytes
 /// (ROCARRAY_FOR_EACH_WORD).
-template <class Word, class Index>
-hipError_t launch_strided_copy(strided_job<Index> const& job, hipStream_t stream);
+template <class Word>
+hipError_t launch_strided_copy(strided_job const& job, hipStream_t stream);
 
-/// Launches a fill; Word as for launch_strided_copy.
+/// Launches a fill; Word as for launch_strided_copy, Index as for fill_word.
 template <class Word, class Index>
 hipError_t launch_fill(fill_word<Word, Index> const& job, hipStream_t stream);
 

@@ -44,7 +44,7 @@ struct reversed_row_job {
   static constexpr unsigned min_threads =
       (2 * max_elements + elements_per_thread - 1) / elements_per_thread;
 
-  strided_job<std::uint32_t> rows;  // each of its words is a row, whose address is its lowest one
+  strided_job rows;  // each of its words is a row, whose address is its lowest one
   std::size_t row_bytes = 0;
   row_division division;  // into chunks, one for each thread
 

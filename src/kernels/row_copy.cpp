@@ -12,8 +12,7 @@ namespace roc::kernels {
 
 using layout::canonical_layout;
 
-std::optional<std::size_t> set_axes(strided_job<std::uint32_t>& rows, layout::axis const* axes,
-                                    std::size_t rank) {
+std::optional<std::size_t> set_axes(strided_job& rows, layout::axis const* axes, std::size_t rank) {
   std::size_t count = 1;
   rows.rank = static_cast<unsigned>(rank);
   for (std::size_t i = 0; i < rank; ++i) {

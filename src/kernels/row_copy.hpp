@@ -17,8 +17,7 @@ namespace roc::kernels {
 
 /// Sets the axes of `rows` to those of a loop. Returns the number of rows, or nothing if there are
 /// too many for 32-bit indices.
-std::optional<std::size_t> set_axes(strided_job<std::uint32_t>& rows, layout::axis const* axes,
-                                    std::size_t rank);
+std::optional<std::size_t> set_axes(strided_job& rows, layout::axis const* axes, std::size_t rank);
 
 /// Returns the division of `rows` rows of `units` units among threads that have `units_per_thread`.
 /// Returns nothing if there are too many threads for 32-bit indices. No argument is 0.

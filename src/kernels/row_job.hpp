@@ -31,7 +31,7 @@ struct alignas(16) row_chunk {
 
 /// The arguments of a copy of rows of `run` bytes, which are contiguous on both sides.
 struct row_arguments {
-  strided_job<std::uint32_t> rows;  // each of its words is a row
+  strided_job rows;  // each of its words is a row
   std::size_t run = 0;
   row_division division;  // into chunks, one for each thread
 };

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <optional>
 
 #include "kernels/half_row_job.hpp"
@@ -22,44 +21,45 @@ namespace {
 using layout::canonical_layout;
 using layout::packed_range;
 
-template <class Word, class Index>
-void launch_words(strided_loop const& loop, packed_range range, hipStream_t stream) {
-  strided_job<Index> job;
+template <class Word>
+void launch_words(loop_part const& part, hipStream_t stream) {
+  strided_loop const& loop = part.loop;
+  strided_job job;
   job.source = loop.source;
   job.destination = loop.destination;
-  job.first = static_cast<Index>(range.begin / loop.word_bytes);
-  job.count = (range.end - range.begin) / loop.word_bytes;
+  job.first = static_cast<std::uint32_t>(part.begin);
+  job.count = part.end - part.begin;
   job.rank = static_cast<unsigned>(loop.rank);
   job.reversed_bytes = static_cast<unsigned>(loop.reversed_bytes);
   // A range of a longer loop may have smaller indices than its axes: none reaches a limited extent.
-  constexpr std::size_t max_extent = std::numeric_limits<Index>::max();
   for (std::size_t i = 0; i < loop.rank; ++i) {
-    job.extents[i] = typename strided_job<Index>::extent(
-        static_cast<Index>(std::min(loop.axes[i].extent, max_extent)));
+    job.extents[i] =
+        fast_divmod(static_cast<std::uint32_t>(std::min(loop.axes[i].extent, max_index32)));
     job.source_steps[i] = loop.axes[i].source;
     job.destination_steps[i] = loop.axes[i].destination;
   }
   platform::check_launch("strided copy kernel", launch_strided_copy<Word>(job, stream));
 }
 
-// Chooses the index type.
-template <class Word>
-void launch_words(strided_loop const& loop, packed_range range, hipStream_t stream) {
-  if (range.end / loop.word_bytes <= max_index32) {
-    launch_words<Word, std::uint32_t>(loop, range, stream);
-  } else {
-    launch_words<Word, std::size_t>(loop, range, stream);
+// Enqueues a part of the loop, word by word.
+void launch(loop_part const& part, hipStream_t stream) {
+  switch (part.loop.word_bytes) {
+    case 1: return launch_words<std::uint8_t>(part, stream);
+    case 2: return launch_words<std::uint16_t>(part, stream);
+    case 4: return launch_words<std::uint32_t>(part, stream);
+    case 8: return launch_words<std::uint64_t>(part, stream);
+    default: return launch_words<vector_word>(part, stream);
   }
 }
 
-// Enqueues a range of the loop, word by word.
+// Enqueues a range of the loop, word by word: in several launches if 32-bit indices cannot count
+// its words.
 void launch(strided_loop const& loop, packed_range range, hipStream_t stream) {
-  switch (loop.word_bytes) {
-    case 1: return launch_words<std::uint8_t>(loop, range, stream);
-    case 2: return launch_words<std::uint16_t>(loop, range, stream);
-    case 4: return launch_words<std::uint32_t>(loop, range, stream);
-    case 8: return launch_words<std::uint64_t>(loop, range, stream);
-    default: return launch_words<vector_word>(loop, range, stream);
+  std::size_t const end = range.end / loop.word_bytes;
+  for (std::size_t begin = range.begin / loop.word_bytes; begin < end;) {
+    loop_part const part = first_part(loop, begin, end);
+    launch(part, stream);
+    begin += part.end - part.begin;
   }
 }
 
@@ -225,6 +225,11 @@ void permute(canonical_layout const& layout, hipStream_t stream) {
       make_loop(layout, {address(layout.source), false}, {address(layout.destination), false});
   if (try_tile_copy(loop, stream) || try_row_copy(loop, layout, stream) ||
       try_reversed_rows(loop, stream) || try_word_rows(loop, stream)) {
+    return;
+  }
+  // The faster kernels may have refused because 32-bit indices cannot count their threads.
+  if (layout.rank != 0 && layout.bytes() / loop.word_bytes > max_index32) {
+    for (canonical_layout const& half : layout::halves_of(layout)) permute(half, stream);
     return;
   }
   launch(loop, {0, layout.bytes()}, stream);

@@ -15,8 +15,8 @@ inline constexpr unsigned words_per_thread = 4;
 
 // Every thread has several loads in flight: one load and its store at a time would not saturate the
 // memory.
-template <class Word, class Index>
-__global__ void copy_words(copy_word<Word, Index> f) {
+template <class Word>
+__global__ void copy_words(copy_word<Word> f) {
   std::size_t const words_per_block = std::size_t{blockDim.x} * words_per_thread;
   for (std::size_t block = blockIdx.x; block * words_per_block < f.job.count; block += gridDim.x) {
     std::size_t const first = block * words_per_block + threadIdx.x;
@@ -44,15 +44,15 @@ __global__ void copy_words(copy_word<Word, Index> f) {
   }
 }
 
-#define ROCARRAY_WORD_HOST_STUB(word, index) ROCARRAY_HOST_STUB(copy_words<word, index>)
+#define ROCARRAY_WORD_HOST_STUB(word) ROCARRAY_HOST_STUB(copy_words<word>)
 ROCARRAY_FOR_EACH_WORD(ROCARRAY_WORD_HOST_STUB);
 
 #endif
 
 #if !ROCARRAY_KERNEL_HOST_STUB
 
-template <class Word, class Index>
-hipError_t launch_strided_copy(strided_job<Index> const& job, hipStream_t stream) {
+template <class Word>
+hipError_t launch_strided_copy(strided_job const& job, hipStream_t stream) {
 #if defined(__CUDACC__) || defined(__HIP__)
   if (job.count == 0) return hipSuccess;
   constexpr unsigned threads = 256;
@@ -60,15 +60,14 @@ hipError_t launch_strided_copy(strided_job<Index> const& job, hipStream_t stream
   constexpr std::size_t words_per_block = std::size_t{threads} * words_per_thread;
   std::size_t const blocks = (job.count + words_per_block - 1) / words_per_block;
   auto const grid = static_cast<unsigned>(blocks < max_blocks ? blocks : max_blocks);
-  return native_detail::launch_kernel(copy_words<Word, Index>, dim3(grid), dim3(threads), stream,
-                                      {job});
+  return native_detail::launch_kernel(copy_words<Word>, dim3(grid), dim3(threads), stream, {job});
 #else
-  return native_detail::launch_elementwise(copy_word<Word, Index>{job}, job.count, stream);
+  return native_detail::launch_elementwise(copy_word<Word>{job}, job.count, stream);
 #endif
 }
 
-#define ROCARRAY_INSTANTIATE(word, index) \
-  template hipError_t launch_strided_copy<word, index>(strided_job<index> const&, hipStream_t)
+#define ROCARRAY_INSTANTIATE(word) \
+  template hipError_t launch_strided_copy<word>(strided_job const&, hipStream_t)
 ROCARRAY_FOR_EACH_WORD(ROCARRAY_INSTANTIATE);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 #include <roc/config.hpp>
 
@@ -27,31 +26,28 @@ inline constexpr std::size_t max_job_axes = 17;
 /// The arguments of a strided copy of `count` words, from linear index `first` on. Axes are in
 /// order from the outermost to the innermost. Steps are in bytes.
 ///
-/// Index is std::uint32_t if all words can be counted with it, which is several times faster on a
-/// device, else std::size_t. Addresses are integers, because the address of linear index 0 may be
+/// Indices have 32 bits: a device divides 64-bit numbers several times slower. Longer copies are
+/// several jobs (first_part). Addresses are integers, because the address of linear index 0 may be
 /// before the allocation: packed memory begins at the word `first`.
-template <class Index>
 struct strided_job {
-  using extent = std::conditional_t<sizeof(Index) == 4, fast_divmod, Index>;
-
   std::uintptr_t source = 0;       // of linear index 0
   std::uintptr_t destination = 0;  // of linear index 0
-  Index first = 0;
+  std::uint32_t first = 0;
   std::size_t count = 0;
   unsigned rank = 0;
   unsigned reversed_bytes = 0;  // bytes of the elements to reverse within each word; 0: none
-  extent extents[max_job_axes] = {};
+  fast_divmod extents[max_job_axes] = {};
   std::ptrdiff_t source_steps[max_job_axes] = {};
   std::ptrdiff_t destination_steps[max_job_axes] = {};
 
   /// Returns the addresses of word `i`, counted from `first`.
   ROCARRAY_HOST_DEVICE word_addresses locate(std::size_t i) const {
-    Index rest = first + static_cast<Index>(i);
+    std::uint32_t rest = first + static_cast<std::uint32_t>(i);
     word_addresses result{source, destination};
     // The outermost axis needs no division: the remainder is its index.
     for (unsigned axis = rank; axis-- > 1;) {
-      Index const whole = quotient(rest, extents[axis]);
-      advance(result, rest - whole * divisor(extents[axis]), axis);
+      std::uint32_t const whole = extents[axis].quotient(rest);
+      advance(result, rest - whole * extents[axis].divisor, axis);
       rest = whole;
     }
     if (rank != 0) advance(result, rest, 0);
@@ -62,17 +58,17 @@ struct strided_job {
   template <unsigned Count>
   ROCARRAY_HOST_DEVICE void locate(std::size_t i, std::size_t step,
                                    word_addresses (&result)[Count]) const {
-    Index rest[Count];
+    std::uint32_t rest[Count];
     ROCARRAY_UNROLL
     for (unsigned k = 0; k < Count; ++k) {
-      rest[k] = first + static_cast<Index>(i + k * step);
+      rest[k] = first + static_cast<std::uint32_t>(i + k * step);
       result[k] = {source, destination};
     }
     for (unsigned axis = rank; axis-- > 1;) {
       ROCARRAY_UNROLL
       for (unsigned k = 0; k < Count; ++k) {
-        Index const whole = quotient(rest[k], extents[axis]);
-        advance(result[k], rest[k] - whole * divisor(extents[axis]), axis);
+        std::uint32_t const whole = extents[axis].quotient(rest[k]);
+        advance(result[k], rest[k] - whole * extents[axis].divisor, axis);
         rest[k] = whole;
       }
     }
@@ -82,7 +78,8 @@ struct strided_job {
   }
 
  private:
-  ROCARRAY_HOST_DEVICE void advance(word_addresses& addresses, Index index, unsigned axis) const {
+  ROCARRAY_HOST_DEVICE void advance(word_addresses& addresses, std::uint32_t index,
+                                    unsigned axis) const {
     auto const steps = static_cast<std::ptrdiff_t>(index);
     addresses.from += static_cast<std::uintptr_t>(steps * source_steps[axis]);
     addresses.to += static_cast<std::uintptr_t>(steps * destination_steps[axis]);
@@ -90,9 +87,9 @@ struct strided_job {
 };
 
 /// Copies word `i` of the job.
-template <class Word, class Index>
+template <class Word>
 struct copy_word {
-  strided_job<Index> job;
+  strided_job job;
 
   ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const {
     word_addresses const addresses = locate(i);

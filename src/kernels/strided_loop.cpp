@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/strided_loop.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
+#include "base/round_up.hpp"
 #include "kernels/vector_word.hpp"
 
 namespace roc::kernels {
@@ -58,6 +60,36 @@ strided_loop make_loop(canonical_layout const& layout, side_memory source,
   }
   widen_reversed(result, layout.run);
   return result;
+}
+
+loop_part first_part(strided_loop const& loop, std::size_t begin, std::size_t end,
+                     std::size_t max_words) {
+  loop_part part{loop, begin, end};
+  if (end <= max_words) return part;
+  std::size_t words_per_step = 1;
+  for (std::size_t i = 0; i < loop.rank; ++i) words_per_step *= loop.axes[i].extent;
+  for (std::size_t i = 0; part.end > max_words; ++i) {
+    layout::axis const& axis = loop.axes[i];
+    words_per_step /= axis.extent;
+    // The part begins with the step of this axis that has its first word.
+    std::size_t const step = part.begin / words_per_step;
+    part.loop.source +=
+        static_cast<std::uintptr_t>(static_cast<std::ptrdiff_t>(step) * axis.source);
+    part.loop.destination +=
+        static_cast<std::uintptr_t>(static_cast<std::ptrdiff_t>(step) * axis.destination);
+    part.begin -= step * words_per_step;
+    part.end -= step * words_per_step;
+    if (words_per_step <= max_words) {
+      part.end = std::min(part.end, max_words);
+      part.loop.axes[0].extent = base::ceil_div(part.end, words_per_step);
+      return part;
+    }
+    // One step has too many words: the part is within it.
+    part.end = std::min(part.end, words_per_step);
+    --part.loop.rank;
+    std::copy_n(loop.axes.begin() + i + 1, part.loop.rank, part.loop.axes.begin());
+  }
+  return part;
 }
 
 bool is_reversed(strided_loop const& loop) noexcept {

@@ -36,6 +36,21 @@ struct strided_loop {
 strided_loop make_loop(layout::canonical_layout const& layout, side_memory source,
                        side_memory destination);
 
+/// The words [begin, end) of a loop, in its linear order.
+struct loop_part {
+  strided_loop loop;
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+/// Returns a part of the loop that begins with word `begin`: the words [begin, end), or as many of
+/// them as indices below `max_words` allow. The loop of the part may begin at a later step of an
+/// axis than `loop`, and may have fewer axes: its words are numbered anew. The next part begins
+/// `part.end - part.begin` words after `begin`, so that a loop over the parts has all words.
+/// Precondition: begin < end, and the loop has at least `end` words.
+loop_part first_part(strided_loop const& loop, std::size_t begin, std::size_t end,
+                     std::size_t max_words = max_index32);
+
 /// Returns true if the words of the innermost axis are contiguous on both sides, but in opposite
 /// directions.
 bool is_reversed(strided_loop const& loop) noexcept;

@@ -91,16 +91,10 @@ inline std::size_t widest_word_bytes(std::uintptr_t bits) {
 
 }  // namespace roc::kernels
 
-/// Expands to use(Word, Index) for every word type and both index types: the instances of the
-/// kernels.
-#define ROCARRAY_FOR_EACH_WORD(use)                \
-  use(std::uint8_t, std::uint32_t);                \
-  use(std::uint16_t, std::uint32_t);               \
-  use(std::uint32_t, std::uint32_t);               \
-  use(std::uint64_t, std::uint32_t);               \
-  use(::roc::kernels::vector_word, std::uint32_t); \
-  use(std::uint8_t, std::size_t);                  \
-  use(std::uint16_t, std::size_t);                 \
-  use(std::uint32_t, std::size_t);                 \
-  use(std::uint64_t, std::size_t);                 \
-  use(::roc::kernels::vector_word, std::size_t)
+/// Expands to use(Word) for every word type: the instances of the kernels.
+#define ROCARRAY_FOR_EACH_WORD(use) \
+  use(std::uint8_t);                \
+  use(std::uint16_t);               \
+  use(std::uint32_t);               \
+  use(std::uint64_t);               \
+  use(::roc::kernels::vector_word)

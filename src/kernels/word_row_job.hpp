@@ -22,7 +22,7 @@ struct word_row_job {
   /// have enough bytes in flight.
   static constexpr unsigned words_per_thread = sizeof(Word) < 4 ? 8 : 4;
 
-  strided_job<std::uint32_t> rows;  // each of its words is a row
+  strided_job rows;  // each of its words is a row
   std::uint32_t extent = 0;
   std::ptrdiff_t source_step = 0;  // between the words of a row, in bytes
   std::ptrdiff_t destination_step = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "layout/canonical_layout.hpp"
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <vector>
@@ -58,6 +59,22 @@ bool canonical_layout::is_dense(side operand) const noexcept {
     expected *= static_cast<std::ptrdiff_t>(axes[i].extent);
   }
   return true;
+}
+
+std::array<canonical_layout, 2> halves_of(canonical_layout const& layout) noexcept {
+  axis const& outer = layout.axes[0];
+  std::size_t const middle = outer.extent / 2;
+  std::array<canonical_layout, 2> result{layout, layout};
+  result[0].axes[0].extent = middle;
+  result[1].axes[0].extent = outer.extent - middle;
+  result[1].source += static_cast<std::ptrdiff_t>(middle) * outer.source;
+  result[1].destination += static_cast<std::ptrdiff_t>(middle) * outer.destination;
+  for (canonical_layout& half : result) {
+    if (half.axes[0].extent != 1) continue;
+    --half.rank;
+    std::copy_n(layout.axes.begin() + 1, half.rank, half.axes.begin());
+  }
+  return result;
 }
 
 canonical_layout merged_for(canonical_layout const& layout, side operand) noexcept {

@@ -60,6 +60,10 @@ struct packed_range {
 /// other there without a gap are merged. The linear order of the bytes is kept.
 canonical_layout merged_for(canonical_layout const& layout, side operand) noexcept;
 
+/// Returns the two halves of a layout along its outermost axis. An axis of which a half has one
+/// step is dropped. Precondition: rank is not 0.
+std::array<canonical_layout, 2> halves_of(canonical_layout const& layout) noexcept;
+
 /// A half-open range [low, high) of byte offsets from the first run.
 struct byte_span {
   std::ptrdiff_t low;

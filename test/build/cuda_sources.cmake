@@ -7,7 +7,7 @@ set(hipify_test bash ${CMAKE_CURRENT_LIST_DIR}/hipify.sh)
 
 # The script is the same on every platform: one build tests it.
 if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host" AND ROCARRAY_PERL)
-  foreach(case example left warps strict nothing bad into_sources missing)
+  foreach(case example left warps strict nothing bad into_sources onto_sources missing)
     add_test(NAME ${prefix}.hipify_${case}
       COMMAND ${hipify_test} ${case} ${CMAKE_CURRENT_BINARY_DIR}/hipify ${ROCARRAY_HIPIFY_PERL})
     set_tests_properties(${prefix}.hipify_${case} PROPERTIES SKIP_RETURN_CODE 77)

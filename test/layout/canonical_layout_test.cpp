@@ -102,6 +102,40 @@ std::vector<std::ptrdiff_t> offsets_of(layout::canonical_layout const& canonical
   return result;
 }
 
+TEST(HalvesOf, LayoutIsDividedAlongItsOutermostAxis) {
+  std::byte const source{};
+  std::byte destination{};
+  for (std::size_t const extent : {2u, 3u, 7u}) {
+    auto whole = layout_of(4, {{extent, -200, 60}, {5, 8, 12}});
+    whole.source = &source;
+    whole.destination = &destination;
+    auto const [first, second] = layout::halves_of(whole);
+    std::size_t const middle = extent / 2;
+    auto const steps = static_cast<std::ptrdiff_t>(middle);
+    EXPECT_EQ(&source, first.source);
+    EXPECT_EQ(&destination, first.destination);
+    EXPECT_EQ(&source - steps * 200, second.source);
+    EXPECT_EQ(&destination + steps * 60, second.destination);
+    EXPECT_EQ(middle * 20, first.bytes());
+    EXPECT_EQ((extent - middle) * 20, second.bytes());
+    EXPECT_EQ(middle == 1 ? 1u : 2u, first.rank);
+    EXPECT_EQ(extent == 2 ? 1u : 2u, second.rank);
+    for (auto const& half : {first, second}) {
+      layout::axis const& inner = half.axes[half.rank - 1];
+      EXPECT_EQ(5u, inner.extent);
+      EXPECT_EQ(8, inner.source);
+      EXPECT_EQ(12, inner.destination);
+      EXPECT_EQ(4u, half.run);
+    }
+  }
+}
+
+TEST(HalvesOf, OneAxisOfTwoStepsGivesContiguousHalves) {
+  auto const [first, second] = layout::halves_of(layout_of(4, {{2, 100, 8}}));
+  EXPECT_EQ(0u, first.rank);
+  EXPECT_EQ(0u, second.rank);
+}
+
 TEST(MergedFor, DenseSideIsOneRun) {
   auto const planes = layout_of(4, {{3, 40, 108}, {5, 8, 20}, {5, 4, 4}});
   EXPECT_EQ(1u, layout::merged_for(planes, layout::side::destination).rank);
