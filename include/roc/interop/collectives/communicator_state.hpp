@@ -3,13 +3,13 @@
 // Included by roc/interop/collectives.hpp.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -198,7 +198,9 @@ class collective_state {
     {
       std::scoped_lock const lock(pending_mutex_);
       if (pending_.size() >= many_streams) {
-        std::erase_if(pending_, [](auto const& entry) { return entry.second.query(); });
+        for (auto entry = pending_.begin(); entry != pending_.end();) {
+          entry = entry->second.query() ? pending_.erase(entry) : std::next(entry);
+        }
       }
       pending_[identity].record(stream);
     }
@@ -281,8 +283,10 @@ class collective_state {
   /// Returns true if the operations recorded so far have finished. Does not block.
   bool has_finished() {
     std::scoped_lock const lock(pending_mutex_);
-    return std::all_of(pending_.begin(), pending_.end(),
-                       [](auto const& entry) { return entry.second.query(); });
+    for (auto const& entry : pending_) {
+      if (!entry.second.query()) return false;
+    }
+    return true;
   }
   /// Returns how many messages were sent to, or received from, a rank. Takes the mutex.
   std::uint64_t messages_to(int other) { return message_count(sent_, other); }
