@@ -10,7 +10,7 @@ out=$2/$case
 program=$3
 unset HIPIFY_PERL
 
-if [ ! -f "$program" ] && [ "$case" != missing ] && [ "$case" != into_sources ]; then
+if [ ! -f "$program" ] && [ "$case" != missing ] && [[ $case != *to_sources ]]; then
   echo "hipify-perl was not found: install it, or set ROCARRAY_HIPIFY_PERL or HIPIFY_PERL to it"
   exit 77
 fi
@@ -118,6 +118,38 @@ case $case in
     expect 2 "$out/sources/new/results is inside the folder of sources $out/sources"
     cmp "$here/hipify/left.cu" "$out/sources/a.cuh" && [ ! -e "$out/sources/new" ] || exit 1
     hipify --hipify-perl "$out/hipify-perl" -o "$out/sources/new" "$out/sources/a.cuh"
+    expect 0
+    ;;
+  onto_sources)  # not onto a source, however a link leads to it
+    mkdir -p "$out/below/src" "$out/results" "$out/other"
+    printf 'print "overwritten";' >"$out/hipify-perl"
+    make_source() { cp "$here/hipify/left.cu" "$1"; }
+    # refused DIRECTORY SOURCE INPUT: the result a.h in DIRECTORY is refused, SOURCE stays.
+    refused() {
+      hipify --hipify-perl "$out/hipify-perl" -o "$1" "$3"
+      expect 2 "the result $1/a.h is the source"
+      cmp "$here/hipify/left.cu" "$2" || exit 1
+    }
+    # The source is a symbolic link to a file where the result would be.
+    make_source "$out/below/a.h"
+    ln -s ../a.h "$out/below/src/a.h"
+    refused "$out/below" "$out/below/a.h" "$out/below/src"
+    refused "$out/below" "$out/below/a.h" "$out/below/src/a.h"
+    # The result would be written through a symbolic link, or a hard link, to the source.
+    make_source "$out/other/a.h"
+    ln -s ../other/a.h "$out/results/a.h"
+    refused "$out/results" "$out/other/a.h" "$out/other/a.h"
+    ln -f "$out/other/a.h" "$out/results/a.h"
+    refused "$out/results" "$out/other/a.h" "$out/other"
+    # The result of one source would be another one, which nothing is written to then.
+    mkdir "$out/first"
+    make_source "$out/first/b.h"
+    ln -s ../first/b.h "$out/other/b.h"
+    hipify --hipify-perl "$out/hipify-perl" -o "$out/other" "$out/first" "$out/below/a.h"
+    expect 2 "the result $out/other/b.h is the source $out/first/b.h"
+    [ "$(cat "$out/other/a.h")" != overwritten ] || exit 1
+    # A file that is no source is replaced.
+    hipify --hipify-perl "$out/hipify-perl" -o "$out/other" "$out/below/a.h"
     expect 0
     ;;
   missing)
