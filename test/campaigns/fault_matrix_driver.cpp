@@ -684,6 +684,11 @@ class campaign {
 
   int run() {
     std::mt19937_64 random(seed());
+    if (!settings_.lists_cases) {
+      // At the start, because a run that is ended early has no summary.
+      std::printf("fault matrix: --seed %lu\n", seed());
+      std::fflush(stdout);
+    }
     children_.emplace_front().start(find_device);
     run_children([](child_process&) { return false; }, [](child_process const&) {});
     if (!children_.front().what().empty()) {

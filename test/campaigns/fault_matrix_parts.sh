@@ -39,7 +39,8 @@ for part in 1 2 3; do
   test "$3" = 0 || fail "part $part has findings"
   sum=$((sum + $1))
 done
-"$program" --scenario map --state warm --counts counts --jobs 2 >log.all
+"$program" --scenario map --state warm --counts counts --jobs 2 --seed 7 >log.all
+test "$(sed 1q log.all)" = "fault matrix: --seed 7" || fail "the first line has no seed: $(sed 1q log.all)"
 set -- $(summary log.all)
 test "$1" = "$2" || fail "$1 of $2 cases were executed"
 test "$1" = "$sum" || fail "the parts executed $sum cases, and one process $1"

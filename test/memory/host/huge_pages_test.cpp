@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Large host memory is advised to use huge pages: /proc/self/smaps shows the advice.
+// Large host memory is advised to use huge pages: /proc/self/smaps shows the advice. It is not
+// touched before the first copy.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace {
 
@@ -46,6 +51,36 @@ TEST(HostArray, IsAlignedToHugePagesAndAdvisedIfLarge) {
   if (!has_huge_pages()) GTEST_SKIP() << "this system has no transparent huge pages";
   EXPECT_TRUE(is_advised(large.data()));
   EXPECT_TRUE(is_advised(large.data() + 7 * mebi));
+}
+
+// Returns how many pages of the range are in memory.
+std::size_t resident_pages(char const* data, std::size_t bytes) {
+  auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  std::vector<unsigned char> is_resident(bytes / page);
+  EXPECT_EQ(0, mincore(const_cast<char*>(data), bytes, is_resident.data()));
+  return static_cast<std::size_t>(std::count_if(is_resident.begin(), is_resident.end(),
+                                                [](unsigned char flags) { return flags % 2; }));
+}
+
+// The threads that unpack a copy are the first to touch the memory, on the nodes that they run on.
+TEST(HostArray, IsNotTouchedByItsConstructionIfLarge) {
+  roc::trim_pageable_cache();              // memory of another array may have been touched
+  constexpr std::size_t size = 64 * mebi;  // too large for the free memory of the C library
+  void* const untouched =
+      mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(MAP_FAILED, untouched);
+  bool const is_observable = resident_pages(static_cast<char*>(untouched), size) == 0;
+  munmap(untouched, size);
+  if (!is_observable) GTEST_SKIP() << "this system does not tell which pages are in memory";
+  roc::device_array<char> device({size});
+  device.fill('a');
+  roc::host_array<char> array({size});
+  // The allocator of an address sanitizer writes to the first page.
+  EXPECT_LE(resident_pages(array.data(), size), 1u);
+  device.copy_to_host(array);
+  EXPECT_EQ(size / static_cast<std::size_t>(sysconf(_SC_PAGESIZE)),
+            resident_pages(array.data(), size));
+  EXPECT_EQ('a', array(-1));
 }
 
 TEST(RegisterHost, AdvisesHugePagesIfRequested) {
