@@ -15,7 +15,9 @@
 #                 (test/support/options.hpp)
 # ALSO_WITH       runs the tests once more with each of these variables added to ENVIRONMENT, and
 #                 adds its value to the tests' names; for other emulated machines. These runs leave
-#                 out mode inline, and mode check unless the variable is ROCARRAY_HOST_EMULATE
+#                 out mode inline, and mode check unless the variable is ROCARRAY_HOST_EMULATE.
+#                 With ROCARRAY_STREAM_STAGING the tests run in all modes: the modes differ in the
+#                 waits that this option uses
 # MODES           the modes to run in, if not all
 # NOT_IN          tests that cannot run in a mode, or with a value of ALSO_WITH (`default`: without
 #                 one; rocm5: under its rules on the fake runtime), and would be skipped there:
@@ -189,9 +191,11 @@ function(rocarray_add_test name)
       continue()  # a real device is not emulated
     endif()
     set(modes_of_setting ${modes})
-    list(REMOVE_ITEM modes_of_setting inline)
-    if(NOT setting MATCHES "^ROCARRAY_HOST_EMULATE=")
-      list(REMOVE_ITEM modes_of_setting check)
+    if(NOT setting MATCHES "^ROCARRAY_STREAM_STAGING=")
+      list(REMOVE_ITEM modes_of_setting inline)
+      if(NOT setting MATCHES "^ROCARRAY_HOST_EMULATE=")
+        list(REMOVE_ITEM modes_of_setting check)
+      endif()
     endif()
     if(NOT modes_of_setting)
       message(FATAL_ERROR "rocarray: ${name} would not run with ${setting} in any mode")

@@ -71,6 +71,8 @@ constinit std::array<std::atomic<std::uint64_t>, max_counted_devices> last_waits
 std::atomic<std::uint64_t> recovered_waits = 0;
 constinit std::array<std::atomic<std::uint64_t>, max_counted_devices> recovered_waits_of{};
 
+constinit std::atomic<device_failure_handler> failure_handler = nullptr;
+
 void raise_to(std::atomic<std::uint64_t>& number, std::uint64_t to) noexcept {
   std::uint64_t known = number.load();
   while (known < to && !number.compare_exchange_weak(known, to)) {
@@ -247,6 +249,35 @@ bool complete_all_work_quietly() noexcept {
   return wait_quietly_for_all_devices() == wait_result::covers_all_work;
 }
 
+void set_device_failure_handler(device_failure_handler handler) noexcept {
+  failure_handler.store(handler);
+}
+
+namespace {
+
+// Returns true for the codes after which HIP may execute nothing on the device any more:
+// hipErrorECCNotCorrectable, IllegalAddress, LaunchTimeOut, Assert, LaunchFailure, and Unknown,
+// which HIP returns for CUDA's codes that it lacks. As numbers, because HIP on the CPU has no names
+// for some. An error of the stream alone, such as an invalid handle, is not among them.
+bool may_have_failed_device(hipError_t code) noexcept {
+  constexpr std::array<int, 6> codes{214, 700, 702, 710, 719, 999};
+  return std::find(codes.begin(), codes.end(), static_cast<int>(code)) != codes.end();
+}
+
+}  // namespace
+
+void report_if_failed(int device, hipStream_t stream, hipError_t code) noexcept {
+  device_failure_handler const handler = failure_handler.load();
+  if (handler == nullptr || !may_have_failed_device(code)) return;
+  if (ROCARRAY_HIP_CODE(hipStreamQuery, stream) != code) return;
+  bool const is_known = device >= 0 || platform::retry_then_log([&] { device = current_device(); });
+  if (is_known) handler(device);
+}
+
+void report_if_failed(int device, hipStream_t stream, error const& failure) noexcept {
+  report_if_failed(device, stream, static_cast<hipError_t>(failure.code().value()));
+}
+
 bool synchronize_quietly(stream_ref stream, int device) noexcept {
   if (stream.kind() == detail::stream_kind::none || is_handle_destroyed(stream.handle()))
     return true;
@@ -268,6 +299,7 @@ bool synchronize_quietly(stream_ref stream, int device) noexcept {
     hipError_t const result = ROCARRAY_HIP_CODE(hipDeviceSynchronize);
     // After the runtime has shut down, nothing is pending.
     is_idle = result == hipSuccess || result == hipErrorDeinitialized;
+    if (!is_idle) report_if_failed(device, native, result);
   }
   if (!is_idle && !is_current) {
     is_idle = complete_all_work_quietly();

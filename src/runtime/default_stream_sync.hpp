@@ -10,8 +10,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <roc/error.hpp>
 #include <roc/stream.hpp>
 
+#include "platform/hip.hpp"
 #include "runtime/stream_handle.hpp"
 
 namespace roc::runtime {
@@ -54,6 +56,20 @@ void order_small_upload(stream_ref stream);
 /// succeeded. Does nothing and returns true for a stream that was moved from or destroyed. Returns
 /// true for a captured stream, whose capture it marks as failed.
 bool synchronize_quietly(stream_ref stream, int device = -1) noexcept;
+
+/// A function that is called with the ordinal of a device that has failed.
+using device_failure_handler = void (*)(int device) noexcept;
+/// Sets the function that is called in the thread that finds a failed device, before the call that
+/// has failed returns. It must not call HIP. Takes no lock.
+void set_device_failure_handler(device_failure_handler handler) noexcept;
+/// Calls the handler if `device` (-1: the current one) has failed: after some errors, such as those
+/// of kernels, HIP executes nothing on a device any more, and every call returns the same error.
+/// Called after a wait for the device, or for `stream` on it, has failed with `code`. Asks HIP for
+/// the state of `stream`, which a device that works can tell. The device must be current if
+/// `stream` is null. Does not block.
+void report_if_failed(int device, hipStream_t stream, hipError_t code) noexcept;
+/// Does what the other overload does, for the error that the wait has thrown.
+void report_if_failed(int device, hipStream_t stream, error const& failure) noexcept;
 
 /// Calls `enqueue`, which enqueues work on `stream`, and records that work. If either throws,
 /// blocks until the stream is idle and then rethrows: the caller frees its memory next.

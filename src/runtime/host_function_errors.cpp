@@ -14,6 +14,7 @@
 #include "base/no_destructor.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
+#include "runtime/default_stream_sync.hpp"
 #include "runtime/stream_capture.hpp"
 #include "runtime/stream_handle.hpp"
 #include "runtime/stream_watchers.hpp"
@@ -133,6 +134,7 @@ void synchronize(stream_ref stream) {
   try {
     ROCARRAY_HIP(hipStreamSynchronize, native);
   } catch (error const& second) {
+    report_if_failed(stream.device_ordinal(), native, second);
     if (failure == nullptr) throw;
     base::log_error(second.what());
   } catch (...) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Exceptions thrown by host functions of streams (stream_ref::launch_host_function). The next
-// synchronization of the stream rethrows them.
+// Exceptions thrown by host functions of streams (stream_ref::launch_host_function), and errors of
+// copies that have ended without their device. The next synchronization of the stream rethrows
+// them.
 #pragma once
 
 #include <exception>

@@ -136,6 +136,34 @@ TEST_F(SynchronizeQuietly, ExplicitStreamIsNotReportedIdleIfOnlyTheCurrentDevice
   expect_failure(explicit_stream(), "hipSetDevice");
 }
 
+// A device that works can tell the state of its streams.
+TEST_F(SynchronizeQuietly, FailedDeviceIsReportedToTheHandler) {
+  static std::atomic<int> failed_device;
+  failed_device = -1;
+  runtime::set_device_failure_handler([](int device) noexcept { failed_device = device; });
+  enqueue_held_work(explicit_stream());
+  fail_all("hipStreamSynchronize");
+  fail_all("hipDeviceSynchronize");
+  EXPECT_FALSE(runtime::synchronize_quietly(explicit_stream()));
+  EXPECT_THROW(roc::device(1).synchronize(), roc::error);
+  EXPECT_THROW(explicit_stream().synchronize(), roc::error);
+  EXPECT_EQ(-1, failed_device);
+  fail_all("hipStreamQuery");
+  EXPECT_FALSE(runtime::synchronize_quietly(explicit_stream()));
+  EXPECT_EQ(1, failed_device.exchange(-1));
+  EXPECT_THROW(roc::device(1).synchronize(), roc::error);
+  EXPECT_EQ(1, failed_device.exchange(-1));
+  EXPECT_THROW(explicit_stream().synchronize(), roc::error);
+  EXPECT_EQ(1, failed_device.exchange(-1));
+  for (char const* const call : {"hipStreamSynchronize", "hipStreamQuery"}) {
+    ASSERT_TRUE(
+        platform::fail_call(call, 1, hipErrorInvalidHandle, platform::failing_uses::all_later));
+  }
+  EXPECT_THROW(explicit_stream().synchronize(), roc::error);
+  EXPECT_EQ(-1, failed_device) << "only the stream cannot be used";
+  runtime::set_device_failure_handler(nullptr);
+}
+
 // A captured stream is not awaited, but this one is not captured.
 TEST_F(SynchronizeQuietly, StreamIsAwaitedAlthoughHipCannotTellWhetherItIsCaptured) {
   for (auto const failing : {platform::failing_uses::one, platform::failing_uses::all_later}) {

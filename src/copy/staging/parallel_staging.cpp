@@ -148,6 +148,26 @@ class parallel_upload final : public parallel_work {
   chunk_queue queue_;
 };
 
+// Uploads chunks on a per-thread stream. The one item is all chunks, which the thread that calls
+// thread_pool::run begins one after the other, because in a worker the handle of the stream would
+// name the worker's own one. Workers help to pack.
+class per_thread_upload final : public parallel_work {
+ public:
+  per_thread_upload(staged_work const& work, stream_ref stream)
+      : chunk_count_(work.chunk_count()), upload_(work, stream) {}
+
+  bool run_item(std::size_t, bool) override {
+    for (std::size_t chunk = 0; chunk != chunk_count_; ++chunk) upload_.run_item(chunk, true);
+    return true;
+  }
+  bool can_help() const noexcept override { return upload_.can_help(); }
+  void help() override { upload_.help(); }
+
+ private:
+  std::size_t chunk_count_;
+  parallel_upload upload_;
+};
+
 // Downloads chunks on internal streams. An item is a chunk; its thread waits for the device and
 // then unpacks it with the help of others.
 class parallel_download final : public parallel_work {
@@ -223,12 +243,12 @@ void download_and_wait(staged_work const& work) {
 }
 
 void upload_on_stream(staged_work const& work, stream_ref stream) {
-  parallel_upload upload(work, stream);
-  if (!runtime::is_per_thread_handle(stream.handle())) {
-    return thread_pool::instance().run(work.chunk_count(), upload);
+  if (runtime::is_per_thread_handle(stream.handle())) {
+    per_thread_upload upload(work, stream);
+    return thread_pool::instance().run(1, upload);
   }
-  // In a worker, the handle of a per-thread stream would name the worker's own stream.
-  for (std::size_t chunk = 0; chunk != work.chunk_count(); ++chunk) upload.run_item(chunk, true);
+  parallel_upload upload(work, stream);
+  thread_pool::instance().run(work.chunk_count(), upload);
 }
 
 }  // namespace roc::transfer

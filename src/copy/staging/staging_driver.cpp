@@ -6,6 +6,7 @@
 #include <exception>
 #include <iterator>
 #include <map>
+#include <system_error>
 #include <thread>
 
 #include "base/no_destructor.hpp"
@@ -15,6 +16,7 @@
 #include "base/without_signals.hpp"
 #include "copy/pending_host_access.hpp"
 #include "runtime/current_device.hpp"
+#include "runtime/default_stream_sync.hpp"
 
 namespace roc::transfer {
 namespace {
@@ -23,6 +25,17 @@ using clock = std::chrono::steady_clock;
 
 std::uint64_t load(std::uint64_t& counter) noexcept {
   return std::atomic_ref<std::uint64_t>(counter).load(std::memory_order_acquire);
+}
+
+// Stores the error of a transfer whose device has failed.
+void store_device_failure(runtime::host_error_slot& slot) noexcept {
+  try {
+    throw error(std::make_error_code(std::errc::io_error),
+                "a copy of pageable memory on the stream was ended, because its device had failed; "
+                "the destination has undefined contents");
+  } catch (...) {
+    slot.store(std::current_exception());
+  }
 }
 
 }  // namespace
@@ -47,16 +60,37 @@ class staging_driver::session final : public parallel_work {
   std::size_t thread_limit_;
 };
 
-// Never destroyed, and neither is the thread: copies run until the process ends.
+struct staging_driver::all_drivers {
+  std::mutex mutex;  // guards by_device
+  std::map<int, std::unique_ptr<staging_driver>> by_device;
+};
+
+// Never destroyed, and neither are the threads: copies run until the process ends.
+staging_driver::all_drivers& staging_driver::existing() noexcept {
+  static base::no_destructor<all_drivers> drivers;
+  return *drivers;
+}
+
 staging_driver& staging_driver::instance() {
-  static base::no_destructor<std::map<int, std::unique_ptr<staging_driver>>> drivers;
-  static std::mutex mutex;
   int const device = runtime::current_device();
   thread_pool& threads = thread_pool::instance();  // calls HIP, so without the lock
-  std::lock_guard const lock(mutex);
-  auto& driver = (*drivers)[device];
-  if (driver == nullptr) driver.reset(new staging_driver(threads));
+  std::lock_guard const lock(existing().mutex);
+  auto& driver = existing().by_device[device];
+  if (driver == nullptr) {
+    driver.reset(new staging_driver(threads));
+    runtime::set_device_failure_handler(&end_transfers_of);
+  }
   return *driver;
+}
+
+void staging_driver::end_transfers_of(int device) noexcept {
+  staging_driver* driver = nullptr;
+  {
+    std::lock_guard const lock(existing().mutex);
+    auto const found = existing().by_device.find(device);
+    if (found != existing().by_device.end()) driver = found->second.get();
+  }
+  if (driver != nullptr) driver->withdraw_all();
 }
 
 bool staging_driver::start() noexcept {
@@ -109,8 +143,11 @@ void staging_driver::withdraw(ticket transfer, bool releases_waits) noexcept {
   std::shared_ptr<staged_work const> work;
   base::spin_backoff backoff;
   unique_lock lock(mutex_);
-  auto const entry = std::find_if(transfers_.begin(), transfers_.end(),
-                                  [=](auto const& item) { return item.id == transfer; });
+  auto const find = [&] {
+    return std::find_if(transfers_.begin(), transfers_.end(),
+                        [=](auto const& item) { return item.id == transfer; });
+  };
+  auto entry = find();
   if (entry == transfers_.end()) return;
   if (!entry->is_withdrawn) {
     entry->is_withdrawn = true;
@@ -121,7 +158,10 @@ void staging_driver::withdraw(ticket transfer, bool releases_waits) noexcept {
     lock.unlock();
     backoff.pause();
     lock.lock();
+    entry = find();  // another thread may withdraw the same transfer
+    if (entry == transfers_.end()) return;
   }
+  if (entry->releases_waits) return;
   if (releases_waits) {
     work = std::move(entry->work);
     entry->releases_waits = true;
@@ -144,6 +184,26 @@ void staging_driver::release_waits_locked(transfer_list& complete) noexcept {
     std::atomic_ref<std::uint64_t>(current->counters->cpu)
         .store(current->device_done(current->chunk_count - 1), std::memory_order_release);
     complete.splice(complete.end(), transfers_, current);
+    entry = transfers_.begin();  // a later one may come first in the list
+  }
+}
+
+void staging_driver::withdraw_all() noexcept {
+  for (;;) {
+    ticket first = 0;  // of the transfers not yet withdrawn: earlier ones come first
+    std::shared_ptr<runtime::host_error_slot> failure;
+    {
+      std::lock_guard const lock(mutex_);
+      for (pending_transfer const& item : transfers_) {
+        if (item.releases_waits || (first != 0 && item.id > first)) continue;
+        first = item.id;
+        failure = item.failure;
+      }
+    }
+    if (first == 0) return;
+    // Before the waits end: a thread that waits for the stream finds the error.
+    if (failure != nullptr) store_device_failure(*failure);
+    withdraw(first, true);
   }
 }
 

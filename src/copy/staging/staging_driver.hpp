@@ -16,6 +16,7 @@
 #include "copy/staging/thread_pool.hpp"
 #include "copy/staging/value_staging_limits.hpp"
 #include "runtime/auxiliary_streams.hpp"
+#include "runtime/host_function_errors.hpp"
 
 namespace roc::transfer {
 
@@ -40,6 +41,8 @@ struct driven_transfer {
   std::array<std::byte*, value_staging::max_slots> slots{};
   std::size_t slot_count = 0;
   std::size_t stream_count = 1;
+  /// Where the error is stored if the transfer ends because the device has failed.
+  std::shared_ptr<runtime::host_error_slot> failure;
 
   /// The value of the device counter when an upload may begin.
   std::uint64_t started() const noexcept { return first_value + 1; }
@@ -94,6 +97,10 @@ class alignas(4096) staging_driver {
   /// `releases_waits` is true, the device's waits for the transfer end too, after earlier transfers
   /// with the same counters are complete. Later ones are not affected: their values are larger.
   void withdraw(ticket transfer, bool releases_waits) noexcept;
+  /// Stores an error for each pending transfer, withdraws it and releases its waits. Called after
+  /// the device has failed, which then announces nothing more: the thread would poll its counters
+  /// for ever.
+  void withdraw_all() noexcept;
 
  private:
   class session;
@@ -121,7 +128,13 @@ class alignas(4096) staging_driver {
   };
   using unique_lock = std::unique_lock<std::mutex>;
 
+  struct all_drivers;
+
   explicit staging_driver(thread_pool& threads) : threads_(threads) {}
+  // Returns the drivers that exist. Calls no HIP.
+  static all_drivers& existing() noexcept;
+  // Withdraws the transfers of a device that has failed (runtime::set_device_failure_handler).
+  static void end_transfers_of(int device) noexcept;
   // The main function of the thread; never returns.
   void driver_loop() noexcept;
   // Runs tasks until there has been no transfer for some time, or a transfer may use more threads

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <memory>
 #include <utility>
 
@@ -14,7 +15,9 @@
 #include "copy/staging/thread_pool.hpp"
 #include "platform/call.hpp"
 #include "runtime/auxiliary_streams.hpp"
+#include "runtime/current_device.hpp"
 #include "runtime/default_stream_sync.hpp"
+#include "runtime/host_function_errors.hpp"
 #include "runtime/internal_stream.hpp"
 #include "runtime/stream_capture.hpp"
 #include "runtime/stream_handle.hpp"
@@ -393,6 +396,7 @@ void enqueue_with_driver(staging_driver& driver, std::shared_ptr<staged_work con
                          runtime::auxiliary_streams_guard& auxiliary) {
   client const pool_client = user_client(kind);
   driven_transfer transfer = make_driven(std::move(work), kind, *auxiliary);
+  transfer.failure = runtime::host_error_slot_of(stream, runtime::current_device());
   value_buffers memory(transfer, stream, pool_client, true);
   memory.acquire_scratch(transfer, stream, pool_client);
   drive(driver, transfer, memory, auxiliary,
@@ -451,6 +455,7 @@ bool transfer_by_values_and_wait(std::shared_ptr<staged_work const> work, copy_k
   if (!auxiliary || runtime::progress_counters_of(*auxiliary) == nullptr) return false;
   runtime::auxiliary_streams& pair = *auxiliary;
   driven_transfer transfer = make_driven(std::move(work), kind, pair);
+  transfer.failure = std::make_shared<runtime::host_error_slot>(runtime::current_device());
   // Not blocking: memory used on a user's stream may become free late.
   value_buffers memory(transfer, pair.first, user_client(kind), false);
   if (transfer.slot_count < std::min(min_slots, transfer.work->chunk_count())) return false;
@@ -463,6 +468,10 @@ bool transfer_by_values_and_wait(std::shared_ptr<staged_work const> work, copy_k
     value_steps(transfer, pair, memory).enqueue();
     pair.done.synchronize();
   });
+  // Another thread may have found that the device has failed.
+  if (std::exception_ptr failure = transfer.failure->take(); failure != nullptr) {
+    std::rethrow_exception(std::move(failure));
+  }
   return true;
 }
 

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The streams of transfers without a stream of the program.
+// The streams and threads of transfers whose CPU work runs at once.
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <future>
 #include <mutex>
 #include <set>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -115,6 +117,76 @@ TEST(ParallelStagingOfOneChunk, DoesNotWaitForTheSecondStream) {
   auto const upload = std::async(std::launch::async, [&] { roc::transfer::upload_and_wait(one); });
   EXPECT_EQ(std::future_status::ready, upload.wait_for(std::chrono::seconds(20)));
   held.held_chunk = chunks;
+}
+
+// Keeps the threads that pack, and those that enqueue the device steps. The first chunk is packed
+// by two threads, unless that takes too long.
+class watched_work final : public roc::transfer::staged_work {
+ public:
+  struct step {
+    std::size_t chunk;
+    std::thread::id thread;
+    roc::detail::native_stream* stream;
+  };
+
+  std::size_t chunk_count() const noexcept override { return chunks; }
+  std::size_t data_bytes(std::size_t) const noexcept override { return 1024; }
+  std::size_t description_bytes(std::size_t) const noexcept override { return 0; }
+  std::size_t task_count(std::size_t) const noexcept override { return 4; }
+  bool has_kernels() const noexcept override { return false; }
+  void pack(std::size_t chunk, std::size_t, std::byte*) const noexcept override {
+    std::unique_lock lock(mutex_);
+    packing_threads.insert(std::this_thread::get_id());
+    changed_.notify_all();
+    auto const are_two = [&] { return packing_threads.size() > 1; };
+    if (chunk == 0) changed_.wait_for(lock, std::chrono::seconds(20), are_two);
+  }
+  void unpack(std::size_t, std::size_t, std::byte const*) const noexcept override {}
+  void enqueue_device_step(std::size_t chunk,
+                           roc::transfer::staging_slot const& slot) const override {
+    if (chunk == failing_chunk) throw std::runtime_error("no device memory");
+    std::lock_guard const lock(mutex_);
+    steps.push_back({chunk, std::this_thread::get_id(), slot.stream.handle()});
+  }
+
+  std::size_t failing_chunk = chunks;
+  mutable std::set<std::thread::id> packing_threads;
+  mutable std::vector<step> steps;
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+};
+
+// The handle of the stream means another stream in every other thread.
+void expect_steps_on_own_stream(watched_work const& work, std::size_t count) {
+  ASSERT_EQ(count, work.steps.size());
+  for (std::size_t i = 0; i != count; ++i) {
+    EXPECT_EQ(i, work.steps[i].chunk);
+    EXPECT_EQ(std::this_thread::get_id(), work.steps[i].thread);
+    EXPECT_EQ(roc::per_thread_stream().handle(), work.steps[i].stream);
+  }
+}
+
+TEST(ParallelStagingOnPerThreadStream, WorkersHelpToPack) {
+  roc::scoped_options const scope({.copy_threads = 2});
+  watched_work const work;
+  roc::transfer::upload_on_stream(work, roc::per_thread_stream());
+  EXPECT_LT(1u, work.packing_threads.size());
+  expect_steps_on_own_stream(work, chunks);
+}
+
+TEST(ParallelStagingOnPerThreadStream, FailureReachesTheCaller) {
+  roc::scoped_options const scope({.copy_threads = 2});
+  watched_work failing;
+  failing.failing_chunk = 2;
+  EXPECT_THROW(roc::transfer::upload_on_stream(failing, roc::per_thread_stream()),
+               std::runtime_error);
+  EXPECT_LT(1u, failing.packing_threads.size());
+  expect_steps_on_own_stream(failing, 2);
+  watched_work const later;
+  roc::transfer::upload_on_stream(later, roc::per_thread_stream());
+  expect_steps_on_own_stream(later, chunks);
 }
 
 INSTANTIATE_TEST_SUITE_P(, ParallelStaging, testing::Bool(), [](auto const& tested) {

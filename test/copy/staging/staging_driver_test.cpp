@@ -39,7 +39,7 @@ constexpr std::uint64_t first_value = 7;
 class counted_work final : public roc::transfer::staged_work {
  public:
   std::size_t chunk_count() const noexcept override { return chunks; }
-  std::size_t data_bytes(std::size_t) const noexcept override { return 1; }
+  std::size_t data_bytes(std::size_t) const noexcept override { return chunk_bytes; }
   std::size_t description_bytes(std::size_t) const noexcept override { return 0; }
   std::size_t task_count(std::size_t) const noexcept override { return tasks; }
   bool has_kernels() const noexcept override { return false; }
@@ -66,6 +66,7 @@ class counted_work final : public roc::transfer::staged_work {
 
   std::array<std::byte, slots + 1> memory{};
   std::size_t slot_count = slots;
+  std::size_t chunk_bytes = 1;
   mutable std::atomic<int> packed = 0;
   mutable std::atomic<int> unpacked = 0;
   mutable std::atomic<int> wrong_slots = 0;
@@ -280,6 +281,59 @@ TEST_F(StagingDriver, WithdrawnTransferReleasesTheWaitsAfterEarlierTransfers) {
   EXPECT_TRUE(stops_at(counters, later.last_value()));
   EXPECT_TRUE(work->has_run_chunks(chunks));
   EXPECT_TRUE(later_work->has_run_chunks(0));
+}
+
+// The later transfer is short, and comes first in the list.
+TEST_F(StagingDriver, EarlierWithdrawnTransferReleasesTheWaitsOfALaterOne) {
+  work->chunk_bytes = roc::transfer::value_staging::turn_bytes;
+  driven_transfer const earlier = transfer_of(work, false);
+  staging_driver::ticket const ticket = add(earlier);
+  driven_transfer later = transfer_of(std::make_shared<counted_work>(), false);
+  later.first_value = earlier.last_value();
+  driver.withdraw(add(later), true);
+  EXPECT_TRUE(stops_at(counters, first_value)) << "the earlier transfer is pending";
+  driver.withdraw(ticket, true);
+  EXPECT_TRUE(stops_at(counters, later.last_value()));
+}
+
+TEST_F(StagingDriver, WithdrawalOfAllTransfersReleasesTheirWaits) {
+  driven_transfer const first = transfer_of(work, false);
+  add(first);
+  announce(counters, first.device_done(0));
+  EXPECT_TRUE(stops_at(counters, first.cpu_done(0)));
+  driven_transfer second = transfer_of(std::make_shared<counted_work>(), true);
+  second.first_value = first.last_value();
+  add(second);
+  driven_transfer other = transfer_of(std::make_shared<counted_work>(), true);
+  other.counters = &other_counters;
+  other.first_value = 0;
+  add(other);
+  driver.withdraw_all();
+  EXPECT_EQ(0u, driver.pending_bytes(false));
+  EXPECT_EQ(0u, driver.pending_bytes(true));
+  EXPECT_EQ(second.last_value(), cpu_value(counters));
+  EXPECT_EQ(other.last_value(), cpu_value(other_counters));
+  EXPECT_TRUE(work->has_run_chunks(1));
+}
+
+// The thread whose call has failed withdraws its transfer while another one withdraws all.
+TEST_F(StagingDriver, SeveralThreadsMayWithdrawATransferWhoseTaskRuns) {
+  for (std::uint64_t round = 0; round != 20; ++round) {
+    auto const held = std::make_shared<counted_work>();
+    held->is_held = true;
+    driven_transfer transfer = transfer_of(held, false);
+    transfer.first_value = first_value + round * chunks;
+    staging_driver::ticket const ticket = add(transfer);
+    announce(counters, transfer.device_done(0));
+    EXPECT_TRUE(becomes_true([&] { return held->unpacked == tasks - 1; }));
+    {
+      std::jthread const first([&] { driver.withdraw(ticket, true); });
+      std::jthread const second([&] { driver.withdraw_all(); });
+      EXPECT_TRUE(becomes_true([&] { return driver.pending_bytes(false) == 0; }));
+      held->is_held = false;
+    }
+    EXPECT_EQ(transfer.last_value(), cpu_value(counters));
+  }
 }
 
 TEST_F(StagingDriver, TransferIsPendingUntilItIsComplete) {

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <future>
 #include <map>
 #include <memory>
@@ -26,6 +27,7 @@
 #include <tuple>
 #include <vector>
 
+#include "copy/staging/staging_driver.hpp"
 #include "copy/staging/staging_pool.hpp"
 #include "copy/staging/stream_ordered_staging.hpp"
 #include "platform/call.hpp"
@@ -331,8 +333,8 @@ TEST(ValueStaging, UploadsThatHoldTheirStagingMemoryDelayNoDownload) {
   EXPECT_EQ(source, back);
 }
 
-// Each device has a thread that drives its transfers, and staging memory of its own; the threads
-// that pack are shared.
+// Each device has a thread that drives its transfers, threads that pack, and staging memory of its
+// own.
 TEST(ValueStaging, StalledCopyDelaysNoOtherDevice) {
   if (!is_threaded()) {
     GTEST_SKIP() << "in the other modes nothing holds back the work that a call waits for";
@@ -370,6 +372,70 @@ TEST(ValueStaging, StalledCopyDelaysNoOtherDevice) {
   first_gate.open();
   first.stream.synchronize();
   EXPECT_EQ(source, stalled);
+}
+
+// The CPU's steps take longer than those of the device, which does nothing.
+class timed_work final : public roc::transfer::staged_work {
+ public:
+  static constexpr std::size_t chunks = 40;
+
+  std::size_t chunk_count() const noexcept override { return chunks; }
+  std::size_t data_bytes(std::size_t) const noexcept override { return 100; }
+  std::size_t description_bytes(std::size_t) const noexcept override { return 0; }
+  std::size_t task_count(std::size_t) const noexcept override { return 1; }
+  bool has_kernels() const noexcept override { return false; }
+  void pack(std::size_t, std::size_t, std::byte*) const noexcept override { run_step(); }
+  void unpack(std::size_t, std::size_t, std::byte const*) const noexcept override { run_step(); }
+  void enqueue_device_step(std::size_t, roc::transfer::staging_slot const&) const override {}
+
+  timed_work const* other = nullptr;
+  mutable std::atomic<std::size_t> done_chunks = 0;
+  mutable std::atomic<std::size_t> done_chunks_of_other = 0;  // when this transfer is complete
+
+ private:
+  void run_step() const noexcept {
+    std::this_thread::sleep_for(std::chrono::microseconds(500));
+    if (++done_chunks == chunks) done_chunks_of_other = other->done_chunks.load();
+  }
+};
+
+// Two transfers of the same size begin at the same time. When the first one is complete, the other
+// one is at least half done. The system may delay the threads of one device, so three rounds in a
+// row, of many, must show that.
+TEST(ValueStaging, TransfersOfTwoDevicesRunAtTheSameTime) {
+  if (!is_threaded()) {
+    GTEST_SKIP() << "in the other modes the transfers run while a call waits for one of them";
+  }
+  if (roc::device::count() < 2) GTEST_SKIP() << "needs two devices";
+  roc::scoped_options const scope({.copy_threads = 1});  // so that the device waits for the CPU
+  std::vector<std::unique_ptr<roc::stream>> streams;
+  for (int ordinal = 0; ordinal != 2; ++ordinal) {
+    roc::device_guard const guard{roc::device(ordinal)};
+    streams.push_back(std::make_unique<roc::stream>());
+  }
+  for (auto const kind :
+       {roc::transfer::copy_kind::host_to_device, roc::transfer::copy_kind::device_to_host}) {
+    auto const end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    int fair_rounds = 0;  // in a row
+    while (fair_rounds != 3 && std::chrono::steady_clock::now() < end) {
+      std::array const works{std::make_shared<timed_work>(), std::make_shared<timed_work>()};
+      gate gate_of_both;
+      for (std::size_t i = 0; i != works.size(); ++i) {
+        works[i]->other = works[1 - i].get();
+        roc::device_guard const guard{roc::device(static_cast<int>(i))};
+        gate_of_both.close(*streams[i]);
+        auto* const driver = roc::transfer::driver_for(*streams[i]);
+        ASSERT_NE(nullptr, driver);
+        roc::transfer::enqueue_stream_ordered(works[i], kind, *streams[i], driver);
+      }
+      gate_of_both.open();
+      for (auto const& stream : streams) stream->synchronize();
+      std::size_t const done_by_later =
+          std::min<std::size_t>(works[0]->done_chunks_of_other, works[1]->done_chunks_of_other);
+      fair_rounds = done_by_later >= timed_work::chunks / 2 ? fair_rounds + 1 : 0;
+    }
+    EXPECT_EQ(3, fair_rounds);
+  }
 }
 
 // The copy that was enqueued first waits for the one that was enqueued last.
@@ -647,6 +713,67 @@ INSTANTIATE_TEST_SUITE_P(OfDirections, ValueStagingAbandoned,
                            return (std::get<0>(tested.param) ? "Upload" : "Download") +
                                   name_of(std::get<1>(tested.param));
                          });
+
+// After an error of a kernel, every call returns that error, and the device executes nothing more.
+// Here it executes the work after all, once the gate is open.
+TEST(ValueStaging, CopiesOfAFailedDeviceEnd) {
+  if (!gate::holds()) GTEST_SKIP() << "in mode inline, work is done by the call that enqueues it";
+  bytes const source = numbered(length, 1), other_source = numbered(length, 2);
+  roc::device_array<std::uint8_t> const array({length}), other_array({length});
+  array.copy_to_device(source);
+  roc::stream const stream, other_stream;
+  auto* const driver = roc::transfer::driver_for(stream);
+  ASSERT_NE(nullptr, driver);
+  auto const log = roc::set_log_hook([](char const*) noexcept {});
+  for (auto const& synchronize : {std::function<void()>([&] { stream.synchronize(); }),
+                                  std::function<void()>([] { roc::device().synchronize(); })}) {
+    bytes back(length);
+    gate stream_gate;
+    stream_gate.close(stream);
+    stream_gate.close(other_stream);
+    array.copy_to_host(back, stream);
+    other_array.copy_to_device(other_source, other_stream, roc::borrow_source);
+    EXPECT_LE(length, driver->pending_bytes(false));
+    EXPECT_LE(length, driver->pending_bytes(true));
+    for (char const* const call :
+         {"hipStreamSynchronize", "hipStreamQuery", "hipDeviceSynchronize", "hipEventSynchronize",
+          "hipEventQuery", "hipEventRecord", "hipMemcpyAsync", "hipStreamWaitEvent",
+          "hipStreamWaitValue64", "hipStreamWriteValue64"}) {
+      ASSERT_TRUE(roc::platform::fail_call(call, 1, hipErrorLaunchFailure,
+                                           roc::platform::failing_uses::all_later));
+    }
+    EXPECT_THROW(synchronize(), roc::error);
+    EXPECT_EQ(0u, driver->pending_bytes(false));
+    EXPECT_EQ(0u, driver->pending_bytes(true));
+    EXPECT_THROW(array.copy_to_host(back, stream), roc::error);
+    EXPECT_EQ(0u, driver->pending_bytes(false));
+    roc::platform::clear_failures();
+    stream_gate.open();
+    auto synchronized = std::async(std::launch::async, [] {
+      for (int i = 0; i != roc::device::count(); ++i) {
+        roc::device_guard const guard{roc::device(i)};
+        ROCARRAY_HIP(hipDeviceSynchronize);
+      }
+    });
+    if (synchronized.wait_for(std::chrono::seconds(20)) != std::future_status::ready) {
+      std::fputs("the device waits for a copy that has ended\n", stderr);
+      std::abort();
+    }
+    synchronized.get();
+    EXPECT_EQ(bytes(length), back) << "the caller may have freed it";
+    for (roc::stream const* const affected : {&stream, &other_stream}) {
+      EXPECT_THROW(affected->synchronize(), roc::error) << "its copy was ended";
+      EXPECT_NO_THROW(affected->synchronize());
+    }
+    EXPECT_EQ(0u, roc::transfer::staging_pool::count_lost_blocks());
+    call_recorder const calls;
+    array.copy_to_host(back, stream);
+    stream.synchronize();
+    EXPECT_EQ(source, back);
+    EXPECT_NE(0u, calls.count("hipStreamWaitValue64")) << "the method is still in use";
+  }
+  roc::set_log_hook(log);
+}
 
 // Both streams wait for the program's, the first one for the second, and the program's for the
 // first one. With one stream there are only two of these waits.
