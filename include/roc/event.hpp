@@ -21,15 +21,16 @@ namespace runtime {
 
 class stream_id;
 void record(event_base& recorded, stream_id const& stream);
+void record_on_relay(event_base& recorded, stream_id const& stream);
 void wait(stream_id const& later, event_base const& earlier);
 
 }  // namespace runtime
 
 /// The common part of event and timed_event. Move-only. A recorded event may be destroyed at any
 /// time; the destructor does not block. The stream that recorded an event may be destroyed before
-/// it. There are two exceptions, because AMD's runtime accesses the destroyed stream: a foreign
-/// stream (roc::from_native) must outlive the timed events that it recorded, and the thread of a
-/// per-thread stream must not end before the last use of an event.
+/// it. There is one exception, because AMD's runtime accesses the destroyed stream: timed events
+/// must not be used after the foreign stream (roc::from_native) that recorded them was destroyed,
+/// or after the thread ended on whose per-thread stream they were recorded.
 ///
 /// Members throw roc::error (errors of HIP) and lifetime_error (moved-from event).
 class ROCARRAY_API event_base {
@@ -67,6 +68,7 @@ class ROCARRAY_API event_base {
   bool const is_timed_;
 
   friend void runtime::record(event_base& recorded, runtime::stream_id const& stream);
+  friend void runtime::record_on_relay(event_base& recorded, runtime::stream_id const& stream);
   friend void runtime::wait(runtime::stream_id const& later, event_base const& earlier);
   friend class stream_ref;
 
@@ -77,16 +79,17 @@ class ROCARRAY_API event_base {
 };
 
 /// An event for ordering (hipEventDisableTiming), the cheapest kind. It cannot measure time. On AMD
-/// and on the host platform, a record on a foreign stream that is not captured is made on an
-/// internal stream that waits for the foreign one, so that the event outlives it.
+/// and on the host platform, a record on a foreign or per-thread stream that is not captured is
+/// made on an internal stream that waits for it, so that the event outlives the stream. This costs
+/// four more calls of HIP, and the event may be reached shortly after the work before it.
 class ROCARRAY_API event : public event_base {
  public:
   /// Creates an event on the current device. Throws roc::error.
   event(detail::caller at = std::source_location::current());
 };
 
-/// An event that also records the time, always on the stream itself. A foreign stream must not be
-/// destroyed before the last use of the event.
+/// An event that also records the time, always on the stream itself. A foreign or per-thread stream
+/// must not be destroyed before the last use of the event.
 class ROCARRAY_API timed_event : public event_base {
  public:
   /// Creates an event on the current device. Throws roc::error.

@@ -149,8 +149,8 @@ class ROCARRAY_API stream_ref {
 };
 
 /// Returns the calling thread's own default stream on the current device (hipStreamPerThread;
-/// numba.cuda: `per_thread_default_stream`). HIP destroys it when its thread ends; events recorded
-/// on it must not be used after that.
+/// numba.cuda: `per_thread_default_stream`). HIP destroys it when its thread ends; timed events
+/// recorded on it must not be used after that.
 ///
 /// Use the result in this thread only: HIP has one handle for these streams of all threads, which
 /// refers to the stream of the thread that uses it. The stream is ordered with the legacy default

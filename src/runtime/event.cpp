@@ -57,7 +57,7 @@ void event_base::record(stream_ref stream, detail::caller at) {
   runtime::on_stream_device const guard(stream);
   runtime::record_opened_event(handle_);
   if (!is_timed_ && runtime::needs_relay(stream)) {
-    runtime::record(*this, runtime::stream_id_of(stream));
+    runtime::record_on_relay(*this, runtime::stream_id_of(stream));
   } else {
     record_on(stream.handle());
   }

@@ -17,6 +17,7 @@
 #include "runtime/default_stream_sync.hpp"
 #include "runtime/stream_capture.hpp"
 #include "runtime/stream_handle.hpp"
+#include "runtime/stream_id.hpp"
 #include "runtime/stream_watchers.hpp"
 
 namespace roc::runtime {
@@ -133,6 +134,7 @@ void synchronize(stream_ref stream) {
   std::exception_ptr const failure = wait_for_watchers(stream);
   try {
     ROCARRAY_HIP(hipStreamSynchronize, native);
+    if (is_per_thread_handle(stream.handle())) synchronize_relay_of_thread(current_device());
   } catch (error const& second) {
     report_if_failed(stream.device_ordinal(), native, second);
     if (failure == nullptr) throw;

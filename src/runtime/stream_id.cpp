@@ -251,6 +251,34 @@ hipStream_t relay_of(stream_slot& slot) {
   return reinterpret_cast<hipStream_t>(relay);
 }
 
+// Static objects may still record events after the thread's objects were destroyed.
+constinit thread_local bool is_thread_ended = false;
+
+// The relays for the per-thread streams of one thread, by device. Threads do not share a relay: the
+// events of one thread would wait for the work of the others.
+struct thread_relays {
+  std::map<int, stream_ref> by_device;
+  ~thread_relays() {
+    is_thread_ended = true;
+    for (auto const& [device, relay] : by_device) {
+      if (relay.handle() != nullptr) retire(relay);
+    }
+  }
+
+  static thread_relays& of_thread() {
+    thread_local thread_relays instance;
+    return instance;
+  }
+};
+
+// Returns the relay for the calling thread's stream of a device, which must be current, and creates
+// it if there is none. Throws roc::error, std::bad_alloc.
+hipStream_t relay_of_thread(int device) {
+  stream_ref& relay = thread_relays::of_thread().by_device[device];
+  if (relay.handle() == nullptr) relay = create_stream(detail::stream_kind::non_blocking, 0);
+  return reinterpret_cast<hipStream_t>(relay.handle());
+}
+
 }  // namespace
 
 stream_id const& stream_id_of(stream_ref stream, int device) {
@@ -279,9 +307,31 @@ stream_id const& stream_id_of(stream_ref stream) {
 }
 
 bool needs_relay(stream_ref stream) {
-  if (events_outlive_streams || is_device_relative(stream.handle())) return false;
+  if (events_outlive_streams) return false;
+  if (is_per_thread_handle(stream.handle()) ? is_thread_ended : is_device_relative(stream.handle()))
+    return false;
   // In a capture, the relay would join it. The program may have begun the capture.
   return stream_id_of(stream).is_foreign() && !is_captured_by_hip(stream);
+}
+
+void record_on_relay(event_base& recorded, stream_id const& stream) {
+  refuse_captured(stream.stream(), "ordering other work after the stream");
+  bool const is_per_thread = is_per_thread_handle(stream.stream().handle());
+  hipStream_t const relay =
+      is_per_thread ? relay_of_thread(stream.device()) : relay_of(*stream.slot());
+  event reached;
+  reached.record_on(stream.stream().handle());
+  reached.make_wait(reinterpret_cast<detail::native_stream*>(relay));
+  recorded.record_on(reinterpret_cast<detail::native_stream*>(relay));
+}
+
+void synchronize_relay_of_thread(int device) {
+  if (events_outlive_streams || is_thread_ended) return;
+  auto const& relays = thread_relays::of_thread().by_device;
+  auto const found = relays.find(device);
+  if (found == relays.end() || found->second.handle() == nullptr) return;
+  auto const relay = reinterpret_cast<hipStream_t>(found->second.handle());
+  ROCARRAY_HIP(hipStreamSynchronize, relay);
 }
 
 void record(event_base& recorded, stream_id const& stream) {
@@ -294,11 +344,7 @@ void record(event_base& recorded, stream_id const& stream) {
   if (events_outlive_streams || !stream.is_foreign() || is_per_thread) {
     return recorded.record_on(reinterpret_cast<detail::native_stream*>(source));
   }
-  hipStream_t const relay = relay_of(*stream.slot());
-  event reached;
-  reached.record_on(stream.stream().handle());
-  reached.make_wait(reinterpret_cast<detail::native_stream*>(relay));
-  recorded.record_on(reinterpret_cast<detail::native_stream*>(relay));
+  record_on_relay(recorded, stream);
 }
 
 shared_event record(stream_id const& stream) {

@@ -107,11 +107,19 @@ using shared_event = std::shared_ptr<event>;
 /// the stream, and if the function below can record it on a relay instead. The stream's device must
 /// be current. May call HIP. Throws roc::error, lifetime_error, std::bad_alloc.
 bool needs_relay(stream_ref stream);
+/// Records `recorded` after all work enqueued on the stream so far, on a relay: an internal stream
+/// that waits for the stream. A per-thread stream is that of the calling thread, which has a relay
+/// of its own. needs_relay must have returned true. The stream's device must be current, and be
+/// that of the event. Does not block. Throws roc::error, std::bad_alloc.
+void record_on_relay(event_base& recorded, stream_id const& stream);
+/// Blocks until the events are reached that record_on_relay has recorded on the calling thread's
+/// per-thread stream of the device. To be called when the stream is idle, so that queries of the
+/// events return true as they would without a relay. Throws roc::error.
+void synchronize_relay_of_thread(int device);
 /// Records `recorded` after all work enqueued on the stream so far. If the stream is foreign and
-/// events do not outlive streams on this platform, the event is recorded on a relay: an internal
-/// stream that waits for the foreign one. For a per-thread stream it waits for the device's other
-/// blocking streams too. The stream's device must be current, and be that of the event. Does not
-/// block. Throws roc::error.
+/// events do not outlive streams on this platform, the event is recorded on a relay. For a
+/// per-thread stream, of any thread, it waits for the device's other blocking streams too. The
+/// stream's device must be current, and be that of the event. Does not block. Throws roc::error.
 void record(event_base& recorded, stream_id const& stream);
 /// Creates an event, records it as above and returns it. Returns null if all work of the stream is
 /// known to be done. If the stream has joined a capture, the event comes after its work from before

@@ -475,6 +475,51 @@ TEST(Event, OutlivesTheForeignStreamThatRecordedIt) {
   EXPECT_TRUE(recorded_again.query());
 }
 
+TEST(Event, OutlivesTheThreadOfItsPerThreadStream) {
+  roc::event event;
+  roc::event recorded_again;
+  bool done = false;
+  roc::stream const stream;
+  recorded_again.record(stream);
+  std::thread([&] {
+    auto const ended = roc::per_thread_stream();
+    ended.launch_host_function([&] { done = true; });
+    event.record(ended);
+    recorded_again.record(ended);
+  }).join();
+  EXPECT_NO_THROW(stream.wait(event));
+  EXPECT_NO_THROW(event.synchronize());
+  EXPECT_TRUE(done);
+  EXPECT_NO_THROW(recorded_again.synchronize());
+  EXPECT_TRUE(event.query());
+  EXPECT_TRUE(recorded_again.query());
+}
+
+TEST(Event, OfAPerThreadStreamDoesNotWaitForEventsOfOtherThreads) {
+  if (!gate::holds()) GTEST_SKIP() << "work is done by the call that enqueues it";
+  auto const stream = roc::per_thread_stream();
+  gate hold;
+  hold.close(stream);
+  roc::event pending;
+  pending.record(stream);
+  std::thread([] {
+    roc::event reached;
+    reached.record(roc::per_thread_stream());
+    reached.synchronize();
+  }).join();
+  EXPECT_FALSE(pending.query());
+  hold.open();
+  pending.synchronize();
+}
+
+TEST(Event, OfAPerThreadStreamIsReachedOnceTheStreamIsSynchronized) {
+  auto const stream = roc::per_thread_stream();
+  std::vector<roc::event> events(20);
+  for (roc::event& event : events) event.record(stream);
+  stream.synchronize();
+  for (roc::event& event : events) EXPECT_TRUE(event.query());
+}
+
 TEST(Event, OfAForeignStreamIsReachedAfterTheWorkBeforeIt) {
   if (!gate::holds()) GTEST_SKIP() << "work is done by the call that enqueues it";
   roc::event event;
