@@ -9,8 +9,9 @@
 
 namespace roc::test {
 
-/// Trims the resource until `is_done()` returns true, or for 20 s. One trim of a pool waits at most
-/// 10 ms until the device has reached the pool's events, which is short for a busy machine.
+/// Trims the resource until `is_done()` returns true, or for 20 s. One trim of a pool is enough
+/// after device::synchronize() and without failures of HIP. Otherwise it waits at most 10 ms until
+/// the device has reached the pool's events, which is short for a busy machine.
 /// Precondition: all work that uses deallocated memory has finished.
 template <class Predicate>
 void trim_until(memory_resource& resource, Predicate is_done) {

@@ -41,9 +41,9 @@ struct pool_options {
 /// short, an allocation waits for pending work, returns free memory to the upstream resource, tries
 /// again, and throws out_of_memory only then. All members may be called from any thread.
 ///
-/// trim() returns all memory whose work has finished, so after device::synchronize() all memory
-/// that is not in use. It does not wait for pending work itself, but hipFree does. To find out
-/// which work has finished, it may record events, and waits up to 10 ms for them.
+/// trim() returns all memory whose work has finished, so after device::synchronize() one call
+/// returns all memory that is not in use. It does not wait for pending work itself, but hipFree
+/// does. It records events on streams that are busy, and waits up to 10 ms for them.
 ///
 /// *Lifetime:* a stream of another library (from_native) must outlive the blocks that are allocated
 /// or deallocated on it.

@@ -48,7 +48,7 @@ class pool_state final : public thread_cache_owner {
   void deallocate(detail::resource_block const& block, std::size_t bytes,
                   stream_ref stream) noexcept;
   /// Returns all slabs that no work uses to the upstream. Blocks if the upstream does, and for up
-  /// to 10 ms otherwise.
+  /// to 10 ms if work is pending.
   void trim();
   /// Returns all memory that is not in use to the upstream, because the pool_resource is being
   /// destroyed. Blocks until pending work has finished. Errors, and blocks in use, go to the log.

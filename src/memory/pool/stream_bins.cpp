@@ -9,6 +9,7 @@
 
 #include "base/spin_backoff.hpp"
 #include "platform/call.hpp"
+#include "runtime/current_device.hpp"
 #include "runtime/stream_capture.hpp"
 #include "runtime/stream_uses.hpp"
 
@@ -125,24 +126,37 @@ bool stream_bins::collect(stream_bin& bin) {
   return had_memory;
 }
 
-bool stream_bins::is_known_idle(stream_bin const& bin) {
+bool stream_bins::depends_on_default_stream(stream_bin const& bin) noexcept {
+  // A blocking stream without work of its own does not wait for the default stream; of one that has
+  // ended it is not known whether it took memory from there.
+  return bin.stream.is_default() || bin.has_default_stream_memory ||
+         (bin.stream.is_blocking() && !bin.stream.is_live());
+}
+
+bool stream_bins::is_known_idle(stream_bin const& bin, bool is_default_stream_idle) {
   if (bin.stream.is_replaced()) return true;
-  // The default stream is not queried: on AMD that enqueues work there which waits for all blocking
-  // streams. A blocking stream without work of its own does not wait for the default stream; of one
-  // that has ended it is not known whether it took memory from there.
-  if (bin.stream.is_default() || bin.has_default_stream_memory) return false;
-  if (bin.stream.is_blocking() && !bin.stream.is_live()) return false;
+  if (depends_on_default_stream(bin) && !is_default_stream_idle) return false;
+  if (bin.stream.is_default()) return true;
   hipStream_t const native = bin.stream.native();
   return ROCARRAY_HIP_READY(hipStreamQuery, native);
 }
 
-bool stream_bins::reclaim(stream_bin& bin, bool may_fence) {
+bool stream_bins::query_default_stream() const {
+  bool const is_needed = std::any_of(bins_.begin(), bins_.end(), [](stream_bin const& bin) {
+    return bin.bytes() != 0 && depends_on_default_stream(bin);
+  });
+  if (!is_needed) return false;
+  runtime::on_device const guard(device_);
+  return !runtime::may_be_captured_by_hip({}) && ROCARRAY_HIP_READY(hipStreamQuery, nullptr);
+}
+
+bool stream_bins::reclaim(stream_bin& bin, bool may_fence, bool is_default_stream_idle) {
   // No event can be recorded on a stream while it is captured.
   if (bin.bytes() == 0 || runtime::may_be_captured(bin.stream.stream())) return false;
   bool const has_collected = collect(bin);
   if (bin.bytes() == 0) return has_collected;
   // The query of an idle stream tells at once what an event tells later.
-  if (is_known_idle(bin)) {
+  if (is_known_idle(bin, is_default_stream_idle)) {
     bin.fence = nullptr;
     heap_.move_to_idle(bin.unfenced);
     heap_.move_to_idle(bin.fenced);
@@ -154,7 +168,7 @@ bool stream_bins::reclaim(stream_bin& bin, bool may_fence) {
 
 bool stream_bins::reclaim_all() {
   bool changed = false;
-  for (stream_bin& bin : bins_) changed = reclaim(bin, !bin.stream.is_default()) || changed;
+  for (stream_bin& bin : bins_) changed = reclaim(bin, !bin.stream.is_default(), false) || changed;
   return changed;
 }
 
@@ -163,7 +177,7 @@ bool stream_bins::reclaim_fitting(block_request const& request, stream_id const&
   for (stream_bin& bin : bins_) {
     if (may_take(bin, stream)) continue;
     if (!bin.unfenced.can_serve(request) && !bin.fenced.can_serve(request)) continue;
-    changed = reclaim(bin, true) || changed;
+    changed = reclaim(bin, true, false) || changed;
   }
   return changed;
 }
@@ -207,12 +221,18 @@ bool stream_bins::has_unreached_events() const noexcept {
 void stream_bins::reclaim_finished(std::unique_lock<std::mutex>& lock) {
   using clock = std::chrono::steady_clock;
   auto const end = clock::now() + std::chrono::milliseconds(10);
+  // First all queries: an event that was just recorded makes an idle stream look busy.
+  poll_pending();
+  bool const is_default_stream_idle = query_default_stream();
+  for (stream_bin& bin : bins_) reclaim(bin, false, is_default_stream_idle);
+  for (stream_bin& bin : bins_) fence_all_memory(bin);
   base::spin_backoff backoff;
-  for (bool is_first = true;; is_first = false) {
-    // Pending blocks move to the bins of their streams, which are then checked again.
-    if (poll() || is_first) {
+  while (true) {
+    // Pending blocks move to the bins of their streams, which are then checked again. Not with the
+    // query from above: other threads may have enqueued work on the default stream since.
+    if (poll()) {
       for (stream_bin& bin : bins_) {
-        reclaim(bin, false);
+        reclaim(bin, false, false);
         fence_all_memory(bin);
       }
     }

@@ -74,9 +74,10 @@ class stream_bins {
   /// there it would make each stream wait for all others. Returns true if memory became idle. Calls
   /// HIP.
   bool reclaim_all();
-  /// Makes all memory idle whose work has finished. Records events on all streams that are busy or
-  /// cannot be queried, and polls them for up to 10 ms: an event of an idle stream is reached
-  /// within microseconds. Releases `lock`, the caller's lock of the pool, meanwhile. Calls HIP.
+  /// Makes all memory idle whose work has finished. Queries all streams, once also the default
+  /// stream, so that one call is enough if the device is idle. Records events on those that are
+  /// busy or cannot be queried, and polls them for up to 10 ms: their work may be about to finish.
+  /// Releases `lock`, the caller's lock of the pool, meanwhile. Calls HIP.
   void reclaim_finished(std::unique_lock<std::mutex>& lock);
   /// Blocks until all memory deallocated so far can be used on every stream, and releases `lock`,
   /// the caller's lock of the pool, while it blocks. If it throws, `lock` is held again.
@@ -99,11 +100,21 @@ class stream_bins {
   bool fence_all_memory(stream_bin& bin);
   /// Makes fenced memory idle if the event was reached. Returns true if memory became idle.
   bool collect(stream_bin& bin);
+  /// Returns true if work of the default stream may use memory of the bin that the bin's own stream
+  /// does not wait for.
+  static bool depends_on_default_stream(stream_bin const& bin) noexcept;
   /// Returns true if the bin's stream has no pending work, and no other work can use its memory.
-  static bool is_known_idle(stream_bin const& bin);
-  /// Makes all memory of the bin idle if its stream is known to be idle. Otherwise records an
-  /// event, if `may_fence`, and queries the event. Returns true if memory became idle.
-  bool reclaim(stream_bin& bin, bool may_fence);
+  /// `is_default_stream_idle` tells that the default stream has no pending work; false if unknown.
+  static bool is_known_idle(stream_bin const& bin, bool is_default_stream_idle);
+  /// Returns true if the default stream and all blocking streams of the device are idle. Returns
+  /// false without a query if no memory depends on it, or if a capture is in progress that the
+  /// query may invalidate. A busy AMD device gets work on the default stream by it, which waits for
+  /// all blocking streams, so that only a trim queries it.
+  bool query_default_stream() const;
+  /// Makes all memory of the bin idle if its stream is known to be idle; see is_known_idle for
+  /// `is_default_stream_idle`. Otherwise records an event, if `may_fence`, and queries the event.
+  /// Returns true if memory became idle.
+  bool reclaim(stream_bin& bin, bool may_fence, bool is_default_stream_idle);
   /// Returns true if an event has been recorded and not been reached.
   bool has_unreached_events() const noexcept;
 
