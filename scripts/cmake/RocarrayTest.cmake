@@ -19,9 +19,9 @@
 #                 With ROCARRAY_STREAM_STAGING the tests run in all modes: the modes differ in the
 #                 waits that this option uses
 # MODES           the modes to run in, if not all
-# NOT_IN          tests that cannot run in a mode, or with a value of ALSO_WITH (`default`: without
-#                 one; rocm5: under its rules on the fake runtime), and would be skipped there:
-#                 inline=Suite.Test. They are not added.
+# NOT_IN          tests that cannot run in a mode, with a value of ALSO_WITH (`default`: without one;
+#                 rocm5: under its rules on the fake runtime) or on a platform, and would be skipped
+#                 there: inline=Suite.Test. They are not added.
 #                 `deferred` includes check
 # HOST_ONLY       adds the tests on the host platform only
 # NO_DEVICE       the tests need no device and also run on machines without one
@@ -239,6 +239,7 @@ function(_rocarray_register name name_part mode environment fresh)
       set(value default.)
     endif()
     if(CMAKE_MATCH_1 STREQUAL mode OR "${CMAKE_MATCH_1}." STREQUAL value
+       OR CMAKE_MATCH_1 STREQUAL ROCARRAY_RESOLVED_PLATFORM
        OR (mode STREQUAL "check" AND CMAKE_MATCH_1 STREQUAL "deferred"))
       string(APPEND filter ":${CMAKE_MATCH_2}")
     endif()

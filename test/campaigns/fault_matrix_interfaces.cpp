@@ -453,6 +453,105 @@ void foreign_resources(context& c) {
   c.expect(right, "resources of other libraries");
 }
 
+// Reports the bytes of a pool that a failed call has lost without a message in the log.
+void expect_no_lost_bytes(context& c, pool_resource& pool) {
+  c.expect(pool.statistics().current_bytes == 0 || log_lines != 0, "bytes of a pool are lost");
+}
+
+void cuda_mr_resources(context& c) {
+  hip_memory_resource direct;
+  pool_resource pool(direct, {.slab_bytes = 1 << 20});
+  hip_pinned_memory_resource pinned;
+  pool_resource pinned_pool(pinned, {.slab_bytes = 1 << 20});
+  words const& from = c.source(count);
+  stream s;
+  stream t;
+  bool right = false;
+  bool const succeeded = c.run([&] {
+    cuda_mr_resource<foreign::device_accessible> adapter(pool);
+    cuda_mr_resource<foreign::device_accessible, foreign::host_accessible> host(pinned_pool);
+    foreign_resource upstream(adapter);
+    foreign_resource host_upstream(host, host_memory::pinned);
+    {
+      array const a({count}, upstream, order::c, s);
+      auto h = host_array<word>(shape<1>{count}, host_upstream);
+      a.copy_to_device(from, s);
+      a.copy_to_host(h, s);
+      s.synchronize();
+      right = is_made(h, 1);
+      a.copy_to_host(h, s);  // both are freed before the copy
+    }
+    foreign::stream_ref const first(native(s));
+    foreign::stream_ref const second(native(t));
+    void* data = adapter.allocate(first, 1000, 256);
+    adapter.deallocate(first, data, 1000, 256);
+    data = adapter.allocate_async(900'000, second);
+    adapter.deallocate_async(data, 900'000, second);
+    for (auto* const resource : {&pool, &pinned_pool}) {
+      cuda_mr_resource<foreign::device_accessible> synchronous(*resource);
+      data = synchronous.allocate_sync(1000);
+      synchronous.deallocate_sync(data, 1000);
+    }
+  });
+  expect_no_lost_bytes(c, pool);
+  expect_no_lost_bytes(c, pinned_pool);
+  if (succeeded) c.expect(right, "resources of cuda::mr");
+}
+
+// rmm::device_buffer
+class foreign_buffer {
+ public:
+  foreign_buffer(foreign::device_memory_resource& resource, std::size_t bytes, stream_ref s)
+      : resource_(resource),
+        bytes_(bytes),
+        stream_(native(s)),
+        data_(resource.allocate(bytes, stream_)) {}
+  ~foreign_buffer() { resource_.deallocate(data_, bytes_, stream_); }
+  foreign_buffer(foreign_buffer const&) = delete;
+  foreign_buffer& operator=(foreign_buffer const&) = delete;
+  void* data() const { return data_; }
+
+ private:
+  foreign::device_memory_resource& resource_;
+  std::size_t bytes_;
+  foreign::stream_view stream_;
+  void* data_;
+};
+
+void rmm_resources(context& c) {
+  using adapter =
+      rmm_resource<foreign::device_memory_resource, foreign::stream_view, foreign::out_of_memory>;
+  constexpr std::size_t bytes = count * sizeof(word);
+  words const& from = c.source(count);
+  words& to = c.target(count);
+  stream s;
+  stream t(non_blocking);
+  bool right = false;
+  if (!c.run([&] {
+        adapter of_pool(device_resource(0));
+        foreign::device_memory_resource& resource = of_pool;
+        {
+          foreign_buffer const a(resource, bytes, s);
+          foreign_buffer const b(resource, bytes, t);
+          roc::memcpy(a.data(), from.data(), bytes, s);
+          event copied;
+          copied.record(s);
+          t.wait(copied);
+          roc::memcpy(b.data(), a.data(), bytes, t);
+          roc::memcpy(to.data(), b.data(), bytes, t);
+        }  // are freed before the copies
+        foreign_buffer const next(resource, bytes, s);
+        roc::fill(device_view<word>(static_cast<word*>(next.data()), {count}), word{9}, s);
+        t.synchronize();
+        foreign_resource upstream(resource);
+        array const on_device({count}, upstream, order::c, t);
+        on_device.copy_to_device(from, t);
+        right = is_made(on_device.copy_to_host(), 1);
+      }))
+    return;
+  c.expect(right && is_made(to, 1), "resources of RMM");
+}
+
 void standard_resources(context& c) {
   words const& from = c.source(count);
   array const a = to_device(from);
@@ -697,6 +796,8 @@ std::vector<scenario> const& interface_scenarios() {
       {"host resources", host_resources},
       {"managed resource", managed_resource},
       {"foreign resources", foreign_resources},
+      {"cuda::mr resources", cuda_mr_resources},
+      {"RMM resources", rmm_resources},
       {"standard resources", standard_resources},
       {"C copies", c_copies},
       {"C batches and streams", c_batches_and_streams},

@@ -387,7 +387,9 @@ void with_rank(int rank, F f) {
     case 1: return f.template operator()<Size, 1>();
     case 2: return f.template operator()<Size, 2>();
     case 3: return f.template operator()<Size, 3>();
-    default: return f.template operator()<Size, 4>();
+    case 4: return f.template operator()<Size, 4>();
+    case 5: return f.template operator()<Size, 5>();
+    default: return f.template operator()<Size, 6>();
   }
 }
 

@@ -5,10 +5,14 @@
 // It is printed after every tenth of the time. Copies on streams use values in every second thread,
 // and host functions in the others.
 //
-//   soak [--seed N] [--seconds S] [--threads N] [--exclusive 1]
+//   soak [--seed N] [--seconds S] [--threads N] [--scenario NAME] [--exclusive 1] [--reduce 0]
 //
+// --scenario NAME: all threads run only this scenario, such as "partly registered".
 // --exclusive 1: no other process uses the device, so that growth of a GPU's memory is a failure
 // too.
+//
+// If a scenario fails, it is run again alone in other processes, with 1, 2, 4 and so on threads for
+// a few seconds each, and the smallest command that fails is printed. --reduce 0: only reports.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
@@ -22,6 +26,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -41,7 +46,9 @@ struct {
   std::uint64_t seed = 0;
   double seconds = 3;
   unsigned threads = 4;
+  std::string scenario;  // empty: all
   bool exclusive = false;
+  bool reduces = true;
 } arguments;
 
 constexpr std::size_t kibibyte = std::size_t{1} << 10;
@@ -99,11 +106,7 @@ std::size_t resident_bytes() {
 // Empties the caches and returns what is left. No thread may use the library.
 figures sample() {
   roc::device().synchronize();
-  // One call waits up to 10 ms for the streams, which is short for a busy machine.
-  for (int i = 0; i < 100; ++i) {
-    roc::device_resource(0).trim();
-    if (roc::device().memory_statistics().reserved_bytes == 0) break;
-  }
+  roc::device_resource(0).trim();
   roc::trim_pinned_cache();
   roc::trim_pageable_cache();
 #if defined(__GLIBC__)
@@ -151,17 +154,21 @@ void expect_usable(staging_pool& pool) {
 // The failures of all threads; the threads stop at the first one.
 class failures {
  public:
-  void add(std::string text) {
+  void add(char const* scenario, std::string text) {
     std::lock_guard const lock(mutex_);
+    if (texts_.empty()) scenario_ = scenario;
     if (texts_.size() < 4) texts_.push_back(std::move(text));
     any_ = true;
   }
   bool any() const { return any_; }
-  std::vector<std::string> const& texts() const { return texts_; }  // once the threads have ended
+  // The following are to be called once the threads have ended.
+  std::vector<std::string> const& texts() const { return texts_; }
+  std::string const& scenario() const { return scenario_; }  // that has failed first
 
  private:
   std::mutex mutex_;
   std::vector<std::string> texts_;
+  std::string scenario_;
   std::atomic<bool> any_ = false;
 };
 
@@ -206,13 +213,13 @@ class soaking_thread {
   soaking_thread(unsigned number, failures& failed)
       : number_(number), failed_(failed), random_(arguments.seed * 1000 + number) {}
 
-  void run(conductor& threads) {
-    using scenario = void (soaking_thread::*)();
-    struct item {
-      char const* name;
-      scenario f;
-    };
-    static constexpr item scenarios[] = {
+  struct scenario {
+    char const* name;
+    void (soaking_thread::*run)();
+  };
+
+  static std::vector<scenario> all_scenarios() {
+    return {
         {"contiguous", &soaking_thread::contiguous},
         {"strided", &soaking_thread::strided},
         {"pinned", &soaking_thread::pinned},
@@ -226,18 +233,30 @@ class soaking_thread {
         {"host function", &soaking_thread::host_function},
         {"mapping", &soaking_thread::mapping},
     };
+  }
+  // Returns the scenario with the name that was asked for, or all.
+  static std::vector<scenario> chosen_scenarios() {
+    std::vector<scenario> chosen = all_scenarios();
+    if (!arguments.scenario.empty()) {
+      std::erase_if(chosen, [](scenario const& item) { return item.name != arguments.scenario; });
+    }
+    return chosen;
+  }
+
+  void run(conductor& threads) {
+    std::vector<scenario> const scenarios = chosen_scenarios();
     // Both methods at once, whatever the default of the platform.
     roc::scoped_options const both_methods(
         {.stream_staging = number_ % 2 == 0 ? roc::stream_staging_method::values
                                             : roc::stream_staging_method::host_functions});
     while (threads.goes_on()) {
       if (failed_.any()) continue;
-      item const& next = scenarios[below(std::size(scenarios))];
+      scenario const& next = scenarios[below(scenarios.size())];
       name_ = next.name;
       try {
-        (this->*next.f)();
+        (this->*next.run)();
       } catch (std::exception const& error) {
-        failed_.add(description() + ": " + error.what());
+        fail(error.what());
       }
       ++rounds_;
     }
@@ -254,10 +273,10 @@ class soaking_thread {
     return 1 + below(one_in(8) ? mebibyte / 4 : one_in(2) ? 20'000 : 500);
   }
 
-  std::string description() const {
-    return "soak --seed " + std::to_string(arguments.seed) + ": thread " + std::to_string(number_) +
-           ", round " + std::to_string(rounds_) + ", " + name_ + ", " + std::to_string(count_) +
-           " elements";
+  void fail(std::string const& what) {
+    failed_.add(name_, "soak --seed " + std::to_string(arguments.seed) + ": thread " +
+                           std::to_string(number_) + ", round " + std::to_string(rounds_) + ", " +
+                           name_ + ", " + std::to_string(count_) + " elements: " + what);
   }
 
   std::vector<element> numbers(std::size_t count) {
@@ -275,8 +294,8 @@ class soaking_thread {
     for (std::size_t i = 0; i < found.size(); ++i) {
       element const right = first_ + static_cast<element>(begin + i);
       if (found.data()[i] == right) continue;
-      return failed_.add(description() + ": element " + std::to_string(i) + " is " +
-                         std::to_string(found.data()[i]) + " instead of " + std::to_string(right));
+      return fail("element " + std::to_string(i) + " is " + std::to_string(found.data()[i]) +
+                  " instead of " + std::to_string(right));
     }
   }
 
@@ -443,7 +462,7 @@ class soaking_thread {
     expect(back);
     element right = 0;
     for (element const x : back) right += x;
-    if (sum != right) failed_.add(description() + ": the host function has read other elements");
+    if (sum != right) fail("the host function has read other elements");
   }
 
   void mapping() {
@@ -476,10 +495,44 @@ class soaking_thread {
   char const* name_ = "";
 };
 
+// Returns the command that runs the scenario, or all scenarios if it is empty.
+std::string command_of(std::string const& scenario, double seconds, unsigned threads) {
+  char text[200];
+  std::snprintf(text, sizeof text, "--seed %llu --seconds %g --threads %u",
+                static_cast<unsigned long long>(arguments.seed), seconds, threads);
+  return text + (scenario.empty() ? std::string() : " --scenario \"" + scenario + "\"");
+}
+
+// Runs the scenario alone in other processes, and prints the smallest command that fails. The time
+// limit ends a process that hangs.
+void reduce(std::string const& scenario) {
+  constexpr double seconds = 3;
+  std::string const program = "'" + std::filesystem::read_symlink("/proc/self/exe").string() + "'";
+  for (unsigned threads = 1;; threads = std::min(2 * threads, arguments.threads)) {
+    std::string const command = command_of(scenario, seconds, threads);
+    bool const is_smaller = scenario != arguments.scenario || threads < arguments.threads;
+    std::string const quiet =
+        "timeout -s KILL 60 " + program + " " + command + " --reduce 0 >/dev/null 2>&1";
+    if (is_smaller && std::system(quiet.c_str()) != 0) {
+      std::printf("fails with fewer scenarios or threads: soak %s\n", command.c_str());
+      return;
+    }
+    if (threads >= arguments.threads) break;
+  }
+  std::printf(
+      "\"%s\" alone did not fail with up to %u threads in %g s each; use the whole command\n",
+      scenario.c_str(), arguments.threads, seconds);
+}
+
 TEST(Soak, MemoryStopsGrowing) {
-  std::printf("soak --seed %llu --seconds %g --threads %u\n",
-              static_cast<unsigned long long>(arguments.seed), arguments.seconds,
-              arguments.threads);
+  std::string names;
+  for (auto const& scenario : soaking_thread::all_scenarios()) {
+    names += (names.empty() ? "" : ", ") + std::string(scenario.name);
+  }
+  ASSERT_FALSE(soaking_thread::chosen_scenarios().empty())
+      << "there is no scenario \"" << arguments.scenario << "\"; use one of: " << names;
+  std::printf("soak %s\n",
+              command_of(arguments.scenario, arguments.seconds, arguments.threads).c_str());
   roc::set_options({.staging_threshold = 0,
                     .staging_limit = staging_limit,
                     .staging_block = staging_block,
@@ -515,6 +568,7 @@ TEST(Soak, MemoryStopsGrowing) {
   }
   std::printf("%zu rounds, %zu checked copies\n", rounds, copies);
   for (auto const& text : failed.texts()) ADD_FAILURE() << text;
+  if (failed.any() && arguments.reduces) reduce(failed.scenario());
   EXPECT_GT(copies, 0u);
   for (auto const client : clients) {
     expect_usable(staging_pool::pinned(client));
@@ -543,6 +597,9 @@ int main(int count, char** values) {
         [](char const* text) {
           arguments.threads = static_cast<unsigned>(std::strtoul(text, nullptr, 10));
         }},
+       {"--scenario", [](char const* text) { arguments.scenario = text; }},
+       {"--reduce",
+        [](char const* text) { arguments.reduces = std::strtol(text, nullptr, 10) != 0; }},
        {"--exclusive",
         [](char const* text) { arguments.exclusive = std::strtol(text, nullptr, 10) != 0; }}});
 }
