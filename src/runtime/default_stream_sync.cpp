@@ -274,10 +274,6 @@ void report_if_failed(int device, hipStream_t stream, hipError_t code) noexcept 
   if (is_known) handler(device);
 }
 
-void report_if_failed(int device, hipStream_t stream, error const& failure) noexcept {
-  report_if_failed(device, stream, static_cast<hipError_t>(failure.code().value()));
-}
-
 bool synchronize_quietly(stream_ref stream, int device) noexcept {
   if (stream.kind() == detail::stream_kind::none || is_handle_destroyed(stream.handle()))
     return true;

@@ -68,8 +68,17 @@ void set_device_failure_handler(device_failure_handler handler) noexcept;
 /// the state of `stream`, which a device that works can tell. The device must be current if
 /// `stream` is null. Does not block.
 void report_if_failed(int device, hipStream_t stream, hipError_t code) noexcept;
-/// Does what the other overload does, for the error that the wait has thrown.
-void report_if_failed(int device, hipStream_t stream, error const& failure) noexcept;
+/// Returns wait(), which waits for the device, or for `stream` on it, or queries them. If it throws
+/// an error of HIP, calls report_if_failed first.
+template <class F>
+auto reporting_failure(int device, hipStream_t stream, F const& wait) {
+  try {
+    return wait();
+  } catch (error const& failure) {
+    report_if_failed(device, stream, static_cast<hipError_t>(failure.code().value()));
+    throw;
+  }
+}
 
 /// Calls `enqueue`, which enqueues work on `stream`, and records that work. If either throws,
 /// blocks until the stream is idle and then rethrows: the caller frees its memory next.

@@ -80,12 +80,7 @@ void device::synchronize(detail::caller at) const {
   runtime::refuse_device_synchronization();
   runtime::on_device const guard(ordinal_);
   std::uint64_t const abandoned = runtime::abandoned_waits.load();
-  try {
-    ROCARRAY_HIP(hipDeviceSynchronize);
-  } catch (error const& failure) {
-    runtime::report_if_failed(ordinal_, nullptr, failure);
-    throw;
-  }
+  runtime::reporting_failure(ordinal_, nullptr, [] { ROCARRAY_HIP(hipDeviceSynchronize); });
   if (abandoned != 0) [[unlikely]]
     runtime::record_idle_device(ordinal_, abandoned);
   runtime::rethrow_host_error(ordinal_);

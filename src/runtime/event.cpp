@@ -81,14 +81,16 @@ void event_base::synchronize(detail::caller at) const {
   hipEvent_t const native_event = native(handle());
   runtime::refuse_captured_event(handle_, "synchronization");
   if (runtime::synchronize_opened_event(handle_)) return;
-  ROCARRAY_HIP(hipEventSynchronize, native_event);
+  // The failure of another device than the current one is found by a wait for that device.
+  runtime::reporting_failure(-1, nullptr, [=] { ROCARRAY_HIP(hipEventSynchronize, native_event); });
 }
 
 bool event_base::query(detail::caller at) const {
   detail::call_scope const call(__func__, at);
   hipEvent_t const native_event = native(handle());
   runtime::refuse_captured_event(handle_, "a query");
-  return ROCARRAY_HIP_READY(hipEventQuery, native_event);
+  return runtime::reporting_failure(
+      -1, nullptr, [=] { return ROCARRAY_HIP_READY(hipEventQuery, native_event); });
 }
 
 event::event(detail::caller at)

@@ -41,15 +41,15 @@ struct slot_table {
 
   // Removes and detaches the slot of a stream that ends, and logs the exception in it.
   void detach(stream_identity const& key) noexcept {
-    std::exception_ptr exception;
+    std::shared_ptr<host_error_slot> slot;
     {
       std::lock_guard const lock(mutex);
       auto const entry = slots.find(key);
       if (entry == slots.end()) return;
-      exception = entry->second->detach();
+      slot = std::move(entry->second);
       slots.erase(entry);
     }
-    if (exception != nullptr) log_host_error(std::move(exception));
+    slot->detach();
   }
 
   // Detaches the slots of all per-thread streams of a thread that ends.
@@ -78,19 +78,20 @@ slot_table& error_slots() noexcept {
 }  // namespace
 
 host_error_slot::~host_error_slot() {
-  if (auto exception = take(); exception != nullptr) log_host_error(std::move(exception));
+  if (auto exception = take(); exception != nullptr) log_host_error(std::move(exception), source_);
 }
 
-void host_error_slot::store(std::exception_ptr exception) noexcept {
+void host_error_slot::store(std::exception_ptr exception, host_error_source source) noexcept {
   {
     std::lock_guard const lock(mutex_);
     if (!detached_ && exception_ == nullptr) {
       exception_ = std::move(exception);
+      source_ = source;
       ++stored_count;
       return;
     }
   }
-  log_host_error(std::move(exception));
+  log_host_error(std::move(exception), source);
 }
 
 std::exception_ptr host_error_slot::take() noexcept {
@@ -99,12 +100,12 @@ std::exception_ptr host_error_slot::take() noexcept {
   return std::exchange(exception_, nullptr);
 }
 
-std::exception_ptr host_error_slot::detach() noexcept {
+void host_error_slot::detach() noexcept {
   {
     std::lock_guard const lock(mutex_);
     detached_ = true;
   }
-  return take();
+  if (auto exception = take(); exception != nullptr) log_host_error(std::move(exception), source_);
 }
 
 std::shared_ptr<host_error_slot> host_error_slot_of(stream_ref stream, int device) {
@@ -133,10 +134,10 @@ void synchronize(stream_ref stream) {
   on_stream_device const guard(stream);
   std::exception_ptr const failure = wait_for_watchers(stream);
   try {
-    ROCARRAY_HIP(hipStreamSynchronize, native);
+    reporting_failure(stream.device_ordinal(), native,
+                      [native] { ROCARRAY_HIP(hipStreamSynchronize, native); });
     if (is_per_thread_handle(stream.handle())) synchronize_relay_of_thread(current_device());
   } catch (error const& second) {
-    report_if_failed(stream.device_ordinal(), native, second);
     if (failure == nullptr) throw;
     base::log_error(second.what());
   } catch (...) {
@@ -163,10 +164,11 @@ void detach_host_errors(stream_ref stream) noexcept {
   error_slots().detach({stream.handle(), -1, 0});
 }
 
-void log_host_error(std::exception_ptr exception) noexcept {
+void log_host_error(std::exception_ptr exception, host_error_source source) noexcept {
   try {
     std::rethrow_exception(std::move(exception));
   } catch (std::exception const& error) {
+    if (source == host_error_source::copy) return base::log_error(error.what());
     try {
       base::log_error(std::string("a host function of a stream threw: ") + error.what());
     } catch (std::bad_alloc const&) {

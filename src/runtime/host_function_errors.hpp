@@ -12,9 +12,12 @@
 
 namespace roc::runtime {
 
-/// Holds the first exception that host functions of one stream threw since the last
-/// synchronization. All pending host functions share the slot, so that it outlives the stream.
-/// Thread-safe.
+/// What a slot holds an exception of.
+enum class host_error_source : unsigned char { host_function, copy };
+
+/// Holds the first exception of host functions of one stream, or of its copies that have ended
+/// without their device, since the last synchronization. All this pending work shares the slot, so
+/// that it outlives the stream. Thread-safe.
 class host_error_slot {
  public:
   explicit host_error_slot(int device) : device_(device) {}
@@ -24,40 +27,41 @@ class host_error_slot {
   host_error_slot& operator=(host_error_slot const&) = delete;
 
   /// Stores the exception, or logs it if the slot already holds one or has been detached.
-  void store(std::exception_ptr exception) noexcept;
+  void store(std::exception_ptr exception,
+             host_error_source source = host_error_source::host_function) noexcept;
   /// Returns the stored exception and empties the slot; null if it was empty.
   std::exception_ptr take() noexcept;
-  /// Returns and removes the stored exception, as take does. Exceptions that are stored later are
-  /// logged, because no stream can rethrow them.
-  std::exception_ptr detach() noexcept;
+  /// Logs the stored exception, and those that are stored later: no stream can rethrow them.
+  void detach() noexcept;
   int device() const noexcept { return device_; }
 
  private:
   int const device_;
   std::mutex mutex_;
   std::exception_ptr exception_;
+  host_error_source source_ = host_error_source::host_function;  // of exception_
   bool detached_ = false;
 };
 
-/// Returns the slot for exceptions of host functions of `stream`, which runs on `device`. Creates
-/// it if the stream has none.
+/// Returns the slot of `stream`, which runs on `device`. Creates it if the stream has none.
 std::shared_ptr<host_error_slot> host_error_slot_of(stream_ref stream, int device);
 
-/// Rethrows the exception of a host function of `stream`, if there is one, and forgets it. Call it
-/// after the stream has been synchronized.
+/// Rethrows the exception in the slot of `stream`, if there is one, and forgets it. Call it after
+/// the stream has been synchronized.
 void rethrow_host_error(stream_ref stream);
-/// Blocks until the stream is idle, and then rethrows an error of its watchers or an exception of
-/// its host functions, if there is one. Throws roc::error.
+/// Blocks until the stream is idle, and then rethrows an error of its watchers or the exception in
+/// its slot, if there is one. Throws roc::error.
 void synchronize(stream_ref stream);
-/// Rethrows one exception of a host function of any stream of `device`, if there is one, and
-/// forgets it. Exceptions of other streams are kept.
+/// Rethrows one exception in the slot of any stream of `device`, if there is one, and forgets it.
+/// Exceptions of other streams are kept.
 void rethrow_host_error(int device);
 
-/// Logs the exception of a host function of `stream`, which is about to be destroyed, and those
-/// that its pending host functions throw later.
+/// Logs the exception in the slot of `stream`, which is about to be destroyed, and those that are
+/// stored later.
 void detach_host_errors(stream_ref stream) noexcept;
 
-/// Passes an exception of a host function to the log hook.
-void log_host_error(std::exception_ptr exception) noexcept;
+/// Passes an exception to the log hook.
+void log_host_error(std::exception_ptr exception,
+                    host_error_source source = host_error_source::host_function) noexcept;
 
 }  // namespace roc::runtime

@@ -71,7 +71,8 @@ bool stream_ref::query(detail::caller at) const {
   hipStream_t const native = runtime::handle(*this);
   runtime::refuse_captured(*this, "a query");
   runtime::on_stream_device const guard(*this);
-  return ROCARRAY_HIP_READY(hipStreamQuery, native);
+  return runtime::reporting_failure(
+      device_ordinal(), native, [native] { return ROCARRAY_HIP_READY(hipStreamQuery, native); });
 }
 
 void stream_ref::wait(event_base const& event, detail::caller at) const {

@@ -308,8 +308,9 @@ stream_id const& stream_id_of(stream_ref stream) {
 
 bool needs_relay(stream_ref stream) {
   if (events_outlive_streams) return false;
-  if (is_per_thread_handle(stream.handle()) ? is_thread_ended : is_device_relative(stream.handle()))
-    return false;
+  bool const is_per_thread = is_per_thread_handle(stream.handle());
+  if (is_per_thread && is_thread_ended) return false;
+  if (!is_per_thread && is_device_relative(stream.handle())) return false;
   // In a capture, the relay would join it. The program may have begun the capture.
   return stream_id_of(stream).is_foreign() && !is_captured_by_hip(stream);
 }

@@ -83,14 +83,15 @@ class parallel_upload final : public parallel_work {
         client_(client::internal_upload),
         is_earlier_work_done_(true),
         queue_(work, chunk_queue::operation::pack) {}
-  // Uploads on a user's stream, on which it records an event.
+  // Uploads on a user's stream, on which it records an event unless it is a per-thread stream.
   parallel_upload(staged_work const& work, stream_ref stream)
       : work_(work),
         streams_(stream),
         client_(client::user_upload),
         is_earlier_work_done_(false),
         queue_(work, chunk_queue::operation::pack) {
-    earlier_work_.emplace().record(stream);
+    // Only the calling thread runs the chunks of a per-thread stream: workers wait for nothing.
+    if (!runtime::is_per_thread_handle(stream.handle())) earlier_work_.emplace().record(stream);
   }
 
   bool run_item(std::size_t chunk, bool may_block) override {
@@ -129,7 +130,7 @@ class parallel_upload final : public parallel_work {
   // free, and workers must not wait for it.
   bool may_defer() const noexcept override { return true; }
   bool can_workers_block() const override {
-    if (!is_earlier_work_done_) is_earlier_work_done_ = earlier_work_->query();
+    if (!is_earlier_work_done_ && earlier_work_) is_earlier_work_done_ = earlier_work_->query();
     return is_earlier_work_done_;
   }
   bool can_help() const noexcept override { return queue_.has_tasks(); }

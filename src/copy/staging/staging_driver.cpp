@@ -34,7 +34,7 @@ void store_device_failure(runtime::host_error_slot& slot) noexcept {
                 "a copy of pageable memory on the stream was ended, because its device had failed; "
                 "the destination has undefined contents");
   } catch (...) {
-    slot.store(std::current_exception());
+    slot.store(std::current_exception(), runtime::host_error_source::copy);
   }
 }
 
@@ -185,6 +185,13 @@ void staging_driver::release_waits_locked(transfer_list& complete) noexcept {
         .store(current->device_done(current->chunk_count - 1), std::memory_order_release);
     complete.splice(complete.end(), transfers_, current);
     entry = transfers_.begin();  // a later one may come first in the list
+  }
+}
+
+void staging_driver::forget_failure(ticket transfer) noexcept {
+  std::lock_guard const lock(mutex_);
+  for (pending_transfer& item : transfers_) {
+    if (item.id == transfer) item.failure = nullptr;
   }
 }
 

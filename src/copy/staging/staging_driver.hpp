@@ -97,6 +97,8 @@ class alignas(4096) staging_driver {
   /// `releases_waits` is true, the device's waits for the transfer end too, after earlier transfers
   /// with the same counters are complete. Later ones are not affected: their values are larger.
   void withdraw(ticket transfer, bool releases_waits) noexcept;
+  /// Called if a transfer that was added cannot be enqueued: its error is that of the call.
+  void forget_failure(ticket transfer) noexcept;
   /// Stores an error for each pending transfer, withdraws it and releases its waits. Called after
   /// the device has failed, which then announces nothing more: the thread would poll its counters
   /// for ever.

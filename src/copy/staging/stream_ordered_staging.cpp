@@ -365,6 +365,7 @@ void drive(staging_driver& driver, driven_transfer const& transfer, value_buffer
   try {
     enqueue();
   } catch (...) {
+    driver.forget_failure(ticket);
     // No thread and no pending work may still use the caller's memory, or the buffers after their
     // release. The steps that were enqueued end by themselves: each waits only for those before it,
     // and the driver has the transfer.

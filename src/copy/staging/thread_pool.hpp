@@ -66,8 +66,8 @@ class alignas(4096) thread_pool {
   static bool is_worker() noexcept;
 
   /// Runs the items [0, count) on the calling thread and on at most parallel_work::max_workers
-  /// workers; blocks until all are done. Starts missing workers. The calling thread runs the first
-  /// item, so that workers only help if it is the only one.
+  /// workers; blocks until all are done. Starts missing workers. The calling thread runs item 0.
+  /// If there is one item, workers only help with it.
   /// If an item throws, items that are not begun are skipped, and the first exception is rethrown
   /// after all running items have finished. Errors name the call of the program that the calling
   /// thread is in. May be called by several threads at once, which then share the workers. Calls

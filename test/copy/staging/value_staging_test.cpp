@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <future>
 #include <map>
@@ -724,8 +725,13 @@ TEST(ValueStaging, CopiesOfAFailedDeviceEnd) {
   roc::stream const stream, other_stream;
   auto* const driver = roc::transfer::driver_for(stream);
   ASSERT_NE(nullptr, driver);
-  auto const log = roc::set_log_hook([](char const*) noexcept {});
+  static std::atomic<int> lines_about_host_functions = 0;
+  auto const log = roc::set_log_hook([](char const* line) noexcept {
+    if (std::strstr(line, "host function") != nullptr) ++lines_about_host_functions;
+  });
+  roc::event reached;
   for (auto const& synchronize : {std::function<void()>([&] { stream.synchronize(); }),
+                                  std::function<void()>([&] { reached.synchronize(); }),
                                   std::function<void()>([] { roc::device().synchronize(); })}) {
     bytes back(length);
     gate stream_gate;
@@ -733,6 +739,7 @@ TEST(ValueStaging, CopiesOfAFailedDeviceEnd) {
     stream_gate.close(other_stream);
     array.copy_to_host(back, stream);
     other_array.copy_to_device(other_source, other_stream, roc::borrow_source);
+    reached.record(stream);
     EXPECT_LE(length, driver->pending_bytes(false));
     EXPECT_LE(length, driver->pending_bytes(true));
     for (char const* const call :
@@ -772,6 +779,7 @@ TEST(ValueStaging, CopiesOfAFailedDeviceEnd) {
     EXPECT_EQ(source, back);
     EXPECT_NE(0u, calls.count("hipStreamWaitValue64")) << "the method is still in use";
   }
+  EXPECT_EQ(0, lines_about_host_functions);
   roc::set_log_hook(log);
 }
 
