@@ -107,8 +107,8 @@ class all_devices_experiment final : public experiment {
     in_all_threads([&](device_copies& copies) {
       roc::device(copies.device).make_current();
       if (is_bound) roc::runtime::bind_thread_to_device_node(copies.device);
-      call_kind const call =
-          threads == copying_threads::one ? call_kind::enqueued : usual_call(copies.operands);
+      call_kind const call = threads == copying_threads::one ? call_kind::enqueued_borrowed
+                                                             : usual_call(copies.operands);
       copies.transfer = make_transfer(copies.operands, api, call, part);
     });
     for (auto const& copies : copies_) {
