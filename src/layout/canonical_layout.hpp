@@ -61,7 +61,7 @@ struct packed_range {
 canonical_layout merged_for(canonical_layout const& layout, side operand) noexcept;
 
 /// Returns the two halves of a layout along its outermost axis. An axis of which a half has one
-/// step is dropped. Precondition: rank is not 0.
+/// step is dropped. Precondition: rank is not 0, and the axis has at least two steps.
 std::array<canonical_layout, 2> halves_of(canonical_layout const& layout) noexcept;
 
 /// A half-open range [low, high) of byte offsets from the first run.

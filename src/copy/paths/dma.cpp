@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "copy/paths/dma.hpp"
 
-#include <algorithm>
-
 #include "memory/host/host_registrations.hpp"
 #include "platform/call.hpp"
 #include "runtime/default_stream_sync.hpp"
@@ -64,23 +62,6 @@ void copy_within_segment(layout::canonical_layout const& canonical, hipMemcpyKin
                stream);
 }
 
-// Returns the layout without the first `count` steps of the outermost axis, or without the first
-// `count` bytes of the run if there is no axis.
-layout::canonical_layout without_first(layout::canonical_layout canonical, std::size_t count) {
-  auto const steps = static_cast<std::ptrdiff_t>(count);
-  bool const contiguous = canonical.rank == 0;
-  canonical.source += contiguous ? steps : steps * canonical.axes[0].source;
-  canonical.destination += contiguous ? steps : steps * canonical.axes[0].destination;
-  (contiguous ? canonical.run : canonical.axes[0].extent) -= count;
-  return canonical;
-}
-
-// Returns the part of the layout that without_first(canonical, count) leaves out.
-layout::canonical_layout only_first(layout::canonical_layout canonical, std::size_t count) {
-  (canonical.rank == 0 ? canonical.run : canonical.axes[0].extent) = count;
-  return canonical;
-}
-
 // A call of HIP must not access host memory across the boundary of two registered segments: the
 // runtimes treat each segment as an allocation of its own. Splits a contiguous copy at the boundary
 // and a strided one in half along its outermost axis, recursively, until the host side of every
@@ -90,18 +71,21 @@ void copy_by_segment(layout::canonical_layout const& canonical, layout::side hos
   base::byte_range const host_range = layout::byte_range_of(canonical, host_side);
   std::uintptr_t const end = memory::host_registrations::instance().end_of_segment(host_range);
   if (end >= host_range.end) return copy_within_segment(canonical, kind, stream);
-  std::size_t split = end - host_range.begin;
   if (canonical.rank != 0) {
-    if (canonical.axes[0].extent == 1) {
-      layout::canonical_layout inner = canonical;
-      std::copy_n(canonical.axes.begin() + 1, canonical.rank - 1, inner.axes.begin());
-      --inner.rank;
-      return copy_by_segment(inner, host_side, kind, stream);
+    for (layout::canonical_layout const& half : layout::halves_of(canonical)) {
+      copy_by_segment(half, host_side, kind, stream);
     }
-    split = canonical.axes[0].extent / 2;
+    return;
   }
-  copy_by_segment(only_first(canonical, split), host_side, kind, stream);
-  copy_by_segment(without_first(canonical, split), host_side, kind, stream);
+  std::size_t const split = end - host_range.begin;
+  layout::canonical_layout first = canonical;
+  first.run = split;
+  layout::canonical_layout rest = canonical;
+  rest.source += split;
+  rest.destination += split;
+  rest.run -= split;
+  copy_by_segment(first, host_side, kind, stream);
+  copy_by_segment(rest, host_side, kind, stream);
 }
 
 }  // namespace

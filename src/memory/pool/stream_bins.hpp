@@ -108,8 +108,8 @@ class stream_bins {
   static bool is_known_idle(stream_bin const& bin, bool is_default_stream_idle);
   /// Returns true if the default stream and all blocking streams of the device are idle. Returns
   /// false without a query if no memory depends on it, or if a capture is in progress that the
-  /// query may invalidate. A busy AMD device gets work on the default stream by it, which waits for
-  /// all blocking streams, so that only a trim queries it.
+  /// query may invalidate. Only a trim calls this: on a busy AMD device the query enqueues a marker
+  /// on the default stream, which waits for all blocking streams.
   bool query_default_stream() const;
   /// Makes all memory of the bin idle if its stream is known to be idle; see is_known_idle for
   /// `is_default_stream_idle`. Otherwise records an event, if `may_fence`, and queries the event.

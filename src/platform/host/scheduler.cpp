@@ -358,7 +358,7 @@ void scheduler::worker_loop(std::shared_ptr<stream_object> stream) noexcept {
     if (stream->queue.empty()) return;
     operation_ptr const next = std::move(stream->queue.front());
     stream->queue.pop_front();
-    // The thread that runs `next`, if it is not this one, clears its dependencies.
+    // Searched anew after each wait: a thread that waits may run `next`, which clears them.
     while (operation_ptr const previous = first_pending_locked(*next)) {
       wait_until_done(*previous, lock);
     }

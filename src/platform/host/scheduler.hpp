@@ -3,10 +3,11 @@
 //
 // An operation depends on others: on the operation before it in its stream, on those that the
 // legacy default stream synchronizes with, and on events. In mode `threaded` each stream has a
-// thread that runs its operations in order. A thread that waits for a few copies and recorded
-// events runs them itself if nothing else comes before them: to wake two threads takes as long as
-// to copy a MiB. In mode `inline` the call that enqueues an operation runs it. In mode `deferred`
-// an operation runs only when a call waits for it or for an operation that depends on it.
+// thread that runs its operations in order. A thread that waits runs the copies, fills and recorded
+// events that it waits for itself if no other work comes before them: to wake two threads takes as
+// long as to copy a MiB. In mode `inline` the call that enqueues an operation runs it. In mode
+// `deferred` an operation runs only when a call waits for it or for an operation that depends on
+// it.
 //
 // An operation may also wait for a value in memory. In mode `inline`, if the value is not there
 // yet, the operation and those that depend on it stay pending until a call waits for them, as in
@@ -191,9 +192,10 @@ class scheduler {
   /// Returns true if the stream is the legacy default stream of its device. The caller holds the
   /// lock.
   bool is_default_stream_locked(std::shared_ptr<stream_object> const& stream) const;
-  /// Runs a pending operation and what it depends on in the calling thread if all of these, at most
-  /// max_chain, may run in a thread that waits. Does not wait for other threads. The caller holds
-  /// the lock, which is released meanwhile.
+  /// Follows the first pending dependency of each operation, for at most 4 operations. If all of
+  /// them may run in a thread that waits, runs them, the earliest first. Stops if one still depends
+  /// on other work. Does not wait for other threads. The caller holds the lock, which is released
+  /// meanwhile.
   void try_run_in_waiter(operation_ptr const& awaited, unique_lock& lock) noexcept;
   /// Blocks until another thread has run the operation, which the caller keeps alive. The caller
   /// holds the lock, which is released meanwhile.

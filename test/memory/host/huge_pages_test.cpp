@@ -75,11 +75,11 @@ TEST(HostArray, IsNotTouchedByItsConstructionIfLarge) {
   roc::device_array<char> device({size});
   device.fill('a');
   roc::host_array<char> array({size});
-  // The allocator of an address sanitizer writes to the first page.
-  EXPECT_LE(resident_pages(array.data(), size), 1u);
+  // The allocator of an address sanitizer writes to the first page, which may be a huge one.
+  auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  EXPECT_LE(resident_pages(array.data(), size), 2 * mebi / page);
   device.copy_to_host(array);
-  EXPECT_EQ(size / static_cast<std::size_t>(sysconf(_SC_PAGESIZE)),
-            resident_pages(array.data(), size));
+  EXPECT_LT(size / page / 2, resident_pages(array.data(), size));
   EXPECT_EQ('a', array(-1));
 }
 

@@ -82,8 +82,10 @@ class mpi_chunk_ring {
   /// Returns true if all copies that were recorded have finished. Does not block. Throws the error
   /// of a copy that has failed.
   bool are_copies_done() {
-    return std::all_of(slots_.begin(), slots_.end(),
-                       [](slot& entry) { return entry.copy.is_reached(); });
+    for (slot& entry : slots_) {
+      if (!entry.copy.is_reached()) return false;
+    }
+    return true;
   }
   /// Returns true if a copy that was recorded has not finished. Does not block. A copy that has
   /// failed counts as finished; are_copies_done throws its error.
