@@ -255,7 +255,8 @@ hipStream_t relay_of(stream_slot& slot) {
 constinit thread_local bool is_thread_ended = false;
 
 // The relays for the per-thread streams of one thread, by device. Threads do not share a relay: the
-// events of one thread would wait for the work of the others.
+// events of one thread would wait for the work of the others. Relays are blocking streams, as the
+// per-thread streams are: after work of the default stream that came later, the events are reached.
 struct thread_relays {
   std::map<int, stream_ref> by_device;
   ~thread_relays() {
@@ -275,7 +276,7 @@ struct thread_relays {
 // it if there is none. Throws roc::error, std::bad_alloc.
 hipStream_t relay_of_thread(int device) {
   stream_ref& relay = thread_relays::of_thread().by_device[device];
-  if (relay.handle() == nullptr) relay = create_stream(detail::stream_kind::non_blocking, 0);
+  if (relay.handle() == nullptr) relay = create_stream(detail::stream_kind::blocking, 0);
   return reinterpret_cast<hipStream_t>(relay.handle());
 }
 
