@@ -229,6 +229,8 @@ void scheduler::enqueue(std::shared_ptr<stream_object> const& stream,
     // Before anything is enqueued, because both may fail.
     if (!stream->has_thread) start_thread([this, stream] { worker_loop(stream); });
     stream->has_thread = true;
+    // The first work of a stream runs in its thread, which then has the memory that it needs.
+    if (!stream->is_thread_running) submitted->may_run_in_waiter_ = false;
     stream->queue.push_back(submitted);
     condition_of(stream.get()).notify_all();
   } else if (submitted->written_ != nullptr) {
@@ -350,7 +352,10 @@ void scheduler::run_with_dependencies(operation_ptr const& wanted, unique_lock& 
 }
 
 void scheduler::worker_loop(std::shared_ptr<stream_object> stream) noexcept {
+  // The first access allocates the thread's variables if the library was loaded by dlopen.
+  is_running_operation = false;
   unique_lock lock(mutex_);
+  stream->is_thread_running = true;
   for (;;) {
     condition_of(stream.get()).wait(lock, [&] {
       return !stream->queue.empty() || stream->is_destroyed;

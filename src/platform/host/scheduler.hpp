@@ -78,6 +78,7 @@ struct stream_object {
   operation_ptr last;               // null if nothing was enqueued
   std::deque<operation_ptr> queue;  // mode threaded: operations that the thread has not yet taken
   bool has_thread = false;
+  bool is_thread_running = false;
   bool is_destroyed = false;
 
   /// Returns true if the stream synchronizes with the legacy default stream.
