@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # predicates.sh REPOSITORY: no function object in a call of an algorithm of the standard library calls
-# query() of an event or a stream, or is_reached() of MPI's copies, in src or include. That throws for an error of HIP, and what an algorithm
-# has done until then is unspecified: a loop of its own is clear. Fails and prints the places otherwise.
+# query() of an event or a stream, or is_reached() of MPI's copies, in src or include. That throws for an
+# error of HIP, and what an algorithm has done until then is unspecified: a loop of its own is clear. Fails
+# and prints the places otherwise.
 set -euo pipefail
 command -v perl >/dev/null || { echo "perl was not found"; exit 77; }
 cd "$1"
@@ -20,10 +21,11 @@ find src include -name '*.[ch]pp' -o -name '*.h' -o -name '*.hip' | sort | xargs
   while ($text =~ /$algorithm/g) {
     my ($begin, $end) = ($-[0], $+[0]);
     my $call = substr($text, $end) =~ /^$arguments/ ? $1 : "";
-    next unless $call =~ /(?:\.|->)query\s*\(\s*\)|\bcopy\.is_reached\s*\(\s*\)/;
+    next unless $call =~ /(?:\.|->)(query)\s*\(\s*\)|\bcopy\.(is_reached)\s*\(\s*\)/;
+    my $called = $1 // $2;
     my $line = 1 + (substr($text, 0, $begin) =~ tr/\n//);
     print "$ARGV:$line: a function object of ", substr($text, $begin, $end - $begin),
-      " calls query() or is_reached(), which may throw: write a loop\n";
+      " calls $called(), which may throw: write a loop\n";
     ++$found;
   }
   close ARGV;  # numbers of lines begin anew
