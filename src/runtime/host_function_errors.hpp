@@ -12,7 +12,7 @@
 
 namespace roc::runtime {
 
-/// What a slot holds an exception of.
+/// The kind of work that has failed.
 enum class host_error_source : unsigned char { host_function, copy };
 
 /// Holds the first exception of host functions of one stream, or of its copies that have ended

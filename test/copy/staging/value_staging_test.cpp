@@ -730,9 +730,12 @@ TEST(ValueStaging, CopiesOfAFailedDeviceEnd) {
     if (std::strstr(line, "host function") != nullptr) ++lines_about_host_functions;
   });
   roc::event reached;
-  for (auto const& synchronize : {std::function<void()>([&] { stream.synchronize(); }),
-                                  std::function<void()>([&] { reached.synchronize(); }),
-                                  std::function<void()>([] { roc::device().synchronize(); })}) {
+  for (auto const& synchronize :
+       {std::function<void()>([&] { stream.synchronize(); }),
+        std::function<void()>([&] { static_cast<void>(stream.query()); }),
+        std::function<void()>([&] { reached.synchronize(); }),
+        std::function<void()>([&] { static_cast<void>(reached.query()); }),
+        std::function<void()>([] { roc::device().synchronize(); })}) {
     bytes back(length);
     gate stream_gate;
     stream_gate.close(stream);

@@ -59,7 +59,7 @@ struct stack {
   stack(stack&&) = default;
 };
 
-// Whether a resource has statistics.
+// Tells if a resource counts its arrays.
 enum class statistics { none, counted };
 
 struct test_case {
