@@ -314,7 +314,8 @@ BOXES = {"interior": 1, "compact": 1, "aligned": 1, "long_rows": 1, "long_rows_s
 
 # The cases of for_each: names, titles, and the names of the same work by other libraries.
 FOR_EACH = [*[(f"for_each/{rank}d", f"c = a + b, rank {rank}", "for_each") for rank in range(1, 5)],
-            ("for_each/stencil", "five-point stencil", None)]
+            ("for_each/stencil", "five-point stencil", None),
+            ("for_each/stencil_8x32", "five-point stencil in blocks", None)]
 
 
 def boxes(results):

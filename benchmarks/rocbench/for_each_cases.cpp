@@ -202,11 +202,12 @@ std::size_t interior_elements(roc::shape<2> const& extents) {
 // A stencil of a matrix. The matrix, which is read, and the interior, which is written, count once.
 class stencil_experiment final : public array_experiment<2> {
  public:
-  stencil_experiment(api_kind api, roc::shape<2> const& extents)
-      : array_experiment(api, 1, extents, element_count(extents) + interior_elements(extents)) {}
+  stencil_experiment(api_kind api, bool has_block_shape, roc::shape<2> const& extents)
+      : array_experiment(api, 1, extents, element_count(extents) + interior_elements(extents)),
+        has_block_shape_(has_block_shape) {}
 
  private:
-  void enqueue() override { for_each_stencil(arrays(), stream()); }
+  void enqueue() override { for_each_stencil(arrays(), has_block_shape_, stream()); }
   hipError_t launch_raw() override { return launch_stencil(arrays(), roc::native(stream())); }
   hipError_t launch_check(float const* elements, std::uint64_t sample,
                           device_comparison* comparison, hipStream_t stream) override {
@@ -222,6 +223,8 @@ class stencil_experiment final : public array_experiment<2> {
   }
 
   stencil_arrays arrays() { return {input(0, extents()), result(extents())}; }
+
+  bool has_block_shape_;
 };
 
 template <std::size_t N>
@@ -237,6 +240,19 @@ void add_case(case_vector& cases, bool by_default) {
                });
 }
 
+void add_stencil_case(case_vector& cases, bool has_block_shape) {
+  std::string const description = "five-point stencil, by ";
+  add_with_raw(cases,
+               {has_block_shape ? "for_each/stencil_8x32" : "for_each/stencil",
+                description + (has_block_shape ? "for_each in blocks" : "for_each"),
+                accounting::traffic, limiting_resource::device_memory, false},
+               description + "a kernel written by hand",
+               [=](api_kind api, case_parameters const& parameters) {
+                 return std::make_unique<stencil_experiment>(
+                     api, has_block_shape, extents_of_stencil(parameters.bytes / sizeof(float)));
+               });
+}
+
 }  // namespace
 
 void add_for_each_cases(case_vector& cases) {
@@ -244,15 +260,8 @@ void add_for_each_cases(case_vector& cases) {
   add_case<2>(cases, false);
   add_case<3>(cases, true);
   add_case<4>(cases, false);
-  std::string const description = "five-point stencil, by ";
-  add_with_raw(cases,
-               {"for_each/stencil", description + "for_each", accounting::traffic,
-                limiting_resource::device_memory, false},
-               description + "a kernel written by hand",
-               [](api_kind api, case_parameters const& parameters) {
-                 return std::make_unique<stencil_experiment>(
-                     api, extents_of_stencil(parameters.bytes / sizeof(float)));
-               });
+  add_stencil_case(cases, false);
+  add_stencil_case(cases, true);
 }
 
 }  // namespace rocbench

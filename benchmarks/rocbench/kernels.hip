@@ -439,10 +439,15 @@ template void for_each_sum(sum_arrays const&, roc::shape<2> const&, roc::stream_
 template void for_each_sum(sum_arrays const&, roc::shape<3> const&, roc::stream_ref);
 template void for_each_sum(sum_arrays const&, roc::shape<4> const&, roc::stream_ref);
 
-void for_each_stencil(stencil_arrays const& arrays, roc::stream_ref stream) {
-  auto const& [rows, columns] = arrays.source.shape();
-  roc::for_each(stream, {1, 1}, {rows - 1, columns - 1},
-                view_stencil{arrays.source, arrays.destination}, stencil_block{});
+void for_each_stencil(stencil_arrays const& arrays, bool has_block_shape, roc::stream_ref stream) {
+  view_stencil const stencil{arrays.source, arrays.destination};
+  roc::shape<2> const begin{1, 1};
+  roc::shape<2> const end{arrays.source.shape()[0] - 1, arrays.source.shape()[1] - 1};
+  if (has_block_shape) {
+    roc::for_each(stream, begin, end, stencil, stencil_block{});
+  } else {
+    roc::for_each(stream, begin, end, stencil);
+  }
 }
 
 hipError_t launch_addends(float* output, std::size_t count, unsigned array, std::uint64_t sample,
@@ -568,6 +573,7 @@ ROCARRAY_FOR_EACH_HOST_STUB(1, rocbench::view_sum<1>);
 ROCARRAY_FOR_EACH_HOST_STUB(2, rocbench::view_sum<2>);
 ROCARRAY_FOR_EACH_HOST_STUB(3, rocbench::view_sum<3>);
 ROCARRAY_FOR_EACH_HOST_STUB(4, rocbench::view_sum<4>);
+ROCARRAY_FOR_EACH_HOST_STUB(2, rocbench::view_stencil);
 ROCARRAY_HOST_STUB(for_each_index<rocbench::stencil_block, 2, rocbench::view_stencil>);
 
 }  // namespace roc::native_detail

@@ -175,12 +175,12 @@ struct stencil_arrays {
   roc::device_view<float, 2> destination;
 };
 
-/// Applies stencil_value() to the interior by roc::for_each, in blocks of 8 rows of 32 columns.
-/// Throws roc::error.
-void for_each_stencil(stencil_arrays const& arrays, roc::stream_ref stream);
+/// Applies stencil_value() to the interior by roc::for_each, in blocks of 8 rows of 32 columns or
+/// in its default blocks. Throws roc::error.
+void for_each_stencil(stencil_arrays const& arrays, bool has_block_shape, roc::stream_ref stream);
 
-/// Applies stencil_value() to the interior by a kernel as it is written by hand, with pointers and
-/// the same blocks.
+/// Applies stencil_value() to the interior by a kernel as it is written by hand, with pointers, in
+/// blocks of 8 rows of 32 columns.
 hipError_t launch_stencil(stencil_arrays const& arrays, hipStream_t stream);
 
 /// Writes addend() to `output`.

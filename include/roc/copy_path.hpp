@@ -18,7 +18,7 @@ enum class copy_path : unsigned char {
   none,    ///< there is nothing to copy
   dma,     ///< one contiguous copy
   dma_2d,  ///< rows with a pitch in the source or the destination
-  dma_3d,  ///< planes of rows; on AMD, rows of both paths may need a call of HIP each
+  dma_3d,  ///< planes of rows; on AMD, each row of dma_2d or dma_3d may need a call of HIP
   staged,  ///< contiguous, through pinned staging memory: the host memory is pageable
   packed,  ///< strided: the CPU packs or unpacks the elements in pinned staging memory
   kernel,  ///< strided device memory: a kernel copies

@@ -126,11 +126,11 @@ TEST(IndexGrid, ThreadsOfDefaultBlocksVisitEachIndexOnce) {
 }
 
 TEST(IndexGrid, LargeBoxesKeepTheLimitsOfBlocksAndThreads) {
-  shape<1> const extents{std::size_t{1} << 40};
+  shape<2> const extents{std::size_t{1} << 31, std::size_t{1} << 31};
   auto const blocks_of = [&]<class Block>(Block) {
-    return make_index_grid<Block>(shape<1>{}, extents).template blocks<Block>();
+    return make_index_grid<Block>(shape<2>{}, extents).template blocks<Block>();
   };
-  EXPECT_EQ((1u << 31) - 1, blocks_of(block_shape<1>{}));
+  EXPECT_EQ(3u << 29, blocks_of(block_shape<1>{}));
   EXPECT_EQ(1u << 30, blocks_of(block_shape<2>{}));
   EXPECT_EQ(1u << 23, blocks_of(default_block{}));
 }
@@ -150,6 +150,9 @@ TEST(IndexGrid, ThreadsThatShareLongRowsVisitEachIndexOnce) {
   expect_each_index_once<default_block>(shape<2>{}, shape<2>{2100, 513});
   expect_each_index_once<default_block>(shape<3>{1, 1, 1}, shape<3>{2, 2, 300'001}, 3);
   expect_each_index_once<default_block>(shape<4>{}, shape<4>{3, 11, 256, 128}, 7);
+  expect_each_index_once<block_shape<8, 32>>(shape<2>{1, 1}, shape<2>{2100, 513});
+  expect_each_index_once<block_shape<7, 5>>(shape<3>{}, shape<3>{3, 700, 509}, 3);
+  expect_each_index_once<block_shape<1024>>(shape<1>{}, shape<1>{(1 << 20) + 77});
 }
 
 TEST(IndexGrid, SharesLongRowsOfLargeBoxesOnly) {
@@ -160,6 +163,10 @@ TEST(IndexGrid, SharesLongRowsOfLargeBoxesOnly) {
   EXPECT_EQ(1u << 19, (make_index_grid<default_block>({}, shape<1>{1 << 19}).count));
   // Warps access whole sectors of aligned rows.
   EXPECT_EQ(64u, (make_index_grid<default_block>({}, shape<2>{1 << 20, 160}).steps[1]));
+  using block = block_shape<8, 32>;
+  EXPECT_EQ(512u * 32, (make_index_grid<block>({}, shape<2>{4096, 4096}).count));
+  EXPECT_EQ(2u * 128, (make_index_grid<block>({}, shape<2>{16, 4096}).count));
+  EXPECT_EQ(1u << 17, (make_index_grid<block>({}, shape<2>{1 << 20, 17}).count));
 }
 
 // Expects that the grid has at most 2^31 threads, and that the thread that should visit `index`
@@ -230,11 +237,10 @@ void expect_corners_visited(shape<N> const& begin, shape<N> const& extents) {
 template <class Block>
 void expect_corners_of_huge_boxes_visited() {
   expect_corners_visited<Block>(shape<1>{5}, shape<1>{2 * giga});
-  expect_corners_visited<Block>(shape<1>{5}, shape<1>{2 * giga + 1});
-  expect_corners_visited<Block>(shape<1>{9 * giga}, shape<1>{8 * giga + 3});
-  expect_corners_visited<Block>(shape<2>{}, shape<2>{3, 8 * giga + 5});
-  expect_corners_visited<Block>(shape<2>{}, shape<2>{8 * giga + 5, 3});
-  expect_corners_visited<Block>(shape<2>{}, shape<2>{8 * giga + 5, 300});
+  expect_corners_visited<Block>(shape<1>{9 * giga}, shape<1>{2 * giga - 3});
+  expect_corners_visited<Block>(shape<2>{}, shape<2>{3, 2 * giga});
+  expect_corners_visited<Block>(shape<2>{}, shape<2>{2 * giga, 3});
+  expect_corners_visited<Block>(shape<2>{}, shape<2>{2 * giga - 5, 300});
   expect_corners_visited<Block>(shape<3>{1, 1, 1}, shape<3>{65'537, 65'537, 3});
   expect_corners_visited<Block>(shape<4>{}, shape<4>{3, 65'537, 65'537, 17});
   expect_corners_visited<Block>(shape<4>{8 * giga, 8 * giga, 8 * giga, 8 * giga},
@@ -247,6 +253,51 @@ TEST(IndexGrid, ThreadsOfDefaultBlocksVisitHugeBoxes) {
 
 TEST(IndexGrid, ThreadsOfBlockShapesVisitHugeBoxes) {
   expect_corners_of_huge_boxes_visited<block_shape<1024>>();
+}
+
+// A part of a box: its first index and its extents.
+template <std::size_t N>
+using part = std::array<shape<N>, 2>;
+
+// Returns the parts of a box, up to the one with the number `failing`, which fails.
+template <std::size_t N>
+std::vector<part<N>> parts_of(shape<N> const& begin, shape<N> const& extents,
+                              std::size_t failing = SIZE_MAX) {
+  std::vector<part<N>> result;
+  bool const has_failed = roc::detail::for_each_grid_part<bool>(
+      begin, extents, [&](shape<N> const& part_begin, shape<N> const& part_extents) {
+        result.push_back({part_begin, part_extents});
+        return result.size() == failing;
+      });
+  EXPECT_EQ(result.size() == failing, has_failed);
+  return result;
+}
+
+TEST(IndexGridParts, BoxesWithShortAxesAreOnePart) {
+  EXPECT_EQ((std::vector<part<0>>{{}}), parts_of(shape<0>{}, shape<0>{}));
+  shape<2> const begin{9 * giga, 1};
+  shape<2> const extents{2 * giga, 2 * giga};
+  EXPECT_EQ((std::vector<part<2>>{{begin, extents}}), parts_of(begin, extents));
+}
+
+TEST(IndexGridParts, LongAxesAreDivided) {
+  EXPECT_EQ((std::vector<part<1>>{{{{5}, {2 * giga}}}, {{{2 * giga + 5}, {1}}}}),
+            parts_of(shape<1>{5}, shape<1>{2 * giga + 1}));
+  std::vector<part<3>> const expected{{{{1, 0, 7}, {2 * giga, 3, 2 * giga}}},
+                                      {{{1, 0, 2 * giga + 7}, {2 * giga, 3, giga}}},
+                                      {{{2 * giga + 1, 0, 7}, {1, 3, 2 * giga}}},
+                                      {{{2 * giga + 1, 0, 2 * giga + 7}, {1, 3, giga}}}};
+  EXPECT_EQ(expected, parts_of(shape<3>{1, 0, 7}, shape<3>{2 * giga + 1, 3, 3 * giga}));
+}
+
+TEST(IndexGridParts, NothingFollowsThePartThatFails) {
+  shape<2> const extents{3 * giga, 5 * giga};
+  auto const all = parts_of(shape<2>{}, extents);
+  ASSERT_EQ(6u, all.size());
+  for (std::size_t failing = 1; failing <= all.size(); ++failing) {
+    std::vector<part<2>> const expected(all.begin(), all.begin() + static_cast<long>(failing));
+    EXPECT_EQ(expected, parts_of(shape<2>{}, extents, failing));
+  }
 }
 
 TEST(IndexGrid, ThreadsBeyondTheBoxVisitNothing) {

@@ -90,8 +90,8 @@ template <class Block, class F, std::size_t N>
 void launch(F const& f, shape<N> const& begin, shape<N> const& extents, stream_ref stream) {
   launch_scope scope(stream, &f, sizeof f);
 #if defined(__CUDACC__) || defined(__HIP__)
-  auto const grid = make_index_grid<Block>(begin, extents);
-  scope.check(native_detail::launch_for_each<Block>(f, grid, native(stream)), "for_each kernel");
+  scope.check(native_detail::launch_for_each<Block>(f, begin, extents, native(stream)),
+              "for_each kernel");
 #else
   scope.check(launch_range_on_host(index_range_functor<F, N>{f, begin, extents},
                                    layout::element_count(extents), stream.handle()),

@@ -35,11 +35,17 @@ __global__ void __launch_bounds__(detail::threads_of_block<Block>)
 
 namespace roc::native_detail {
 
-/// Enqueues f(i, j, …) for the indices of the grid on `stream`. Does not block.
+/// Enqueues f(i, j, …) for the indices of a box on `stream`. Does not block. The extents are not 0,
+/// and their product is at most PTRDIFF_MAX.
 template <class Block, class F, std::size_t N>
-hipError_t launch_for_each(F const& f, detail::index_grid<N> const& grid, hipStream_t stream) {
-  return launch_kernel(for_each_index<Block, N, F>, dim3(grid.template blocks<Block>()),
-                       dim3(detail::threads_of_block<Block>), stream, f, grid);
+hipError_t launch_for_each(F const& f, shape<N> const& begin, shape<N> const& extents,
+                           hipStream_t stream) {
+  auto const launch = [&](shape<N> const& part_begin, shape<N> const& part_extents) {
+    auto const grid = detail::make_index_grid<Block>(part_begin, part_extents);
+    return launch_kernel(for_each_index<Block, N, F>, dim3(grid.template blocks<Block>()),
+                         dim3(detail::threads_of_block<Block>), stream, f, grid);
+  };
+  return detail::for_each_grid_part<hipError_t>(begin, extents, launch);
 }
 
 }  // namespace roc::native_detail
