@@ -80,8 +80,11 @@ int device_for(stream_ref stream, int first, int second) {
   if (work_device != first && work_device != second) {
     throw error(std::make_error_code(std::errc::invalid_argument),
                 "the stream is on device " + std::to_string(work_device) +
-                    ", but the array is on device " + std::to_string(first) +
-                    "; use a stream of the array's device");
+                    (first == second
+                         ? ", but the array is on device " + std::to_string(first) +
+                               "; use a stream of the array's device"
+                         : ", but the arrays are on devices " + std::to_string(first) + " and " +
+                               std::to_string(second) + "; use a stream of one of them"));
   }
   return work_device;
 }

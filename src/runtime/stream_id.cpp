@@ -164,6 +164,15 @@ void replace_foreign_locked(stream_table& streams, stream_slot& slot) noexcept {
   streams.unused.push_back(slot);
 }
 
+// Keeps the relay of a foreign stream that was replaced for other streams. The caller does not hold
+// the table's mutex.
+void retire_relay(stream_slot& slot) noexcept {
+  detail::native_stream* const relay = slot.relay.exchange(nullptr);
+  if (relay != nullptr) {
+    retire(stream_ref(relay, slot.device, detail::stream_kind::non_blocking));
+  }
+}
+
 // Creates a native stream on the current device, and its slot. Throws roc::error, std::bad_alloc.
 stream_slot& create_native(stream_table& streams, stream_properties const& wanted,
                            slot_list& kept) {
@@ -189,12 +198,19 @@ stream_slot& create_native(stream_table& streams, stream_properties const& wante
   slot->device = wanted.device;
   slot->kept = &kept;
   entry.key() = handle;
-  std::lock_guard const lock(streams.mutex);
-  if (auto const earlier = streams.by_handle.find(handle); earlier != streams.by_handle.end()) {
-    if (earlier->second->is_foreign) replace_foreign_locked(streams, *earlier->second);
-    streams.by_handle.erase(earlier);
+  stream_slot* replaced = nullptr;
+  {
+    std::lock_guard const lock(streams.mutex);
+    if (auto const earlier = streams.by_handle.find(handle); earlier != streams.by_handle.end()) {
+      if (earlier->second->is_foreign) {
+        replaced = earlier->second;
+        replace_foreign_locked(streams, *replaced);
+      }
+      streams.by_handle.erase(earlier);
+    }
+    streams.by_handle.insert(std::move(entry));
   }
-  streams.by_handle.insert(std::move(entry));
+  if (replaced != nullptr) retire_relay(*replaced);
   return *slot.release();
 }
 
@@ -202,7 +218,7 @@ stream_slot& create_native(stream_table& streams, stream_properties const& wante
 // not create is foreign. Throws lifetime_error for a stream that has ended, and std::bad_alloc.
 stream_id look_up(stream_ref stream, int device) {
   stream_table& streams = stream_registry();
-  std::lock_guard const lock(streams.mutex);
+  std::unique_lock lock(streams.mutex);
   auto const of_device = [&](std::map<int, stream_slot*>& slots, bool is_foreign) {
     stream_slot*& slot = slots[device];
     if (slot == nullptr) {
@@ -232,11 +248,14 @@ stream_id look_up(stream_ref stream, int device) {
   stream_slot& added = new_slot_locked(streams, stream, device, true);
   replace_foreign_locked(streams, *slot);
   known->second = &added;
-  return stream_id(added);
+  stream_id const result(added);
+  lock.unlock();
+  retire_relay(*slot);
+  return result;
 }
 
 // Returns the relay of a foreign stream, and creates it if there is none. The device of the stream
-// must be current. Throws roc::error.
+// must be current. Throws roc::error, std::bad_alloc.
 hipStream_t relay_of(stream_slot& slot) {
   static std::mutex mutex;
   detail::native_stream* relay = slot.relay.load(std::memory_order_acquire);
@@ -318,6 +337,7 @@ bool needs_relay(stream_ref stream) {
 
 void record_on_relay(event_base& recorded, stream_id const& stream) {
   refuse_captured(stream.stream(), "ordering other work after the stream");
+  on_device const guard(stream.device());
   bool const is_per_thread = is_per_thread_handle(stream.stream().handle());
   hipStream_t const relay =
       is_per_thread ? relay_of_thread(stream.device()) : relay_of(*stream.slot());

@@ -104,13 +104,14 @@ stream_id const& stream_id_of(stream_ref stream);
 using shared_event = std::shared_ptr<event>;
 
 /// Returns true if an event that is recorded on the stream itself must not be used after the end of
-/// the stream, and if the function below can record it on a relay instead. The stream's device must
-/// be current. May call HIP. Throws roc::error, lifetime_error, std::bad_alloc.
+/// the stream, and if the function below can record it on a relay instead. The device of a
+/// per-thread stream must be current. May call HIP. Throws roc::error, lifetime_error,
+/// std::bad_alloc.
 bool needs_relay(stream_ref stream);
 /// Records `recorded` after all work enqueued on the stream so far, on a relay: an internal stream
 /// that waits for the stream. A per-thread stream is that of the calling thread, which has a relay
-/// of its own. needs_relay must have returned true. The stream's device must be current, and be
-/// that of the event. Does not block. Throws roc::error, std::bad_alloc.
+/// of its own. needs_relay must have returned true. The event must be of the stream's device. Does
+/// not block. Throws roc::error, std::bad_alloc.
 void record_on_relay(event_base& recorded, stream_id const& stream);
 /// Blocks until the events are reached that record_on_relay has recorded on the calling thread's
 /// per-thread stream of the device. To be called when the stream is idle, so that queries of the

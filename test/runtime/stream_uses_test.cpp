@@ -15,6 +15,7 @@
 #include "runtime/stream_handle.hpp"
 #include "runtime/stream_id.hpp"
 #include "runtime/stream_uses.hpp"
+#include "support/call_counter.hpp"
 #include "support/environment.hpp"
 #include "support/gate.hpp"
 #include "support/kept_streams.hpp"
@@ -595,6 +596,24 @@ TEST(StreamId, IsReplacedOnceALaterStreamHasTheNativeStream) {
   EXPECT_FALSE(id == id_of(streams.back()));
   EXPECT_EQ(roc::runtime::record(id), nullptr);
   EXPECT_TRUE(roc::runtime::is_finished(id));
+}
+
+// The runtime may give the handle of a destroyed stream to one of another kind.
+TEST(StreamId, InternalStreamsOfReplacedForeignStreamsAreUsedAgain) {
+  foreign_stream const foreign;
+  auto const created = [&](roc::detail::stream_kind kind) {
+    roc::event reached;
+    roc::test::call_counter const counter("hipStreamCreateWithFlags");
+    reached.record({foreign.ref().handle(), 0, kind});
+    roc::device(0).synchronize();
+    return counter.count();
+  };
+  int count = 0;
+  for (int i = 0; i < 10; ++i) {
+    count += created(roc::detail::stream_kind::blocking);
+    count += created(roc::detail::stream_kind::non_blocking);
+  }
+  EXPECT_LE(count, 2);
 }
 
 TEST(StreamId, ThreadsMayRecordWhileStreamsAreDestroyed) {
