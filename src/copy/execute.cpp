@@ -186,7 +186,7 @@ void check_capturable(plan const& p, stream_ref stream) {
 }
 
 void execute(plan const& p, stream_ref const* stream) {
-  if (p.path == copy_path::none) return;
+  if (p.path == copy_path::none) return check_stream(stream);
   timing const when = stream == nullptr ? timing::now : timing::enqueued;
   bool const on_device = runs_on_device(p.path);
   bool const reads_pageable_now = p.reads_source_now && !p.host_pinned;
@@ -203,7 +203,7 @@ void execute(plan const& p, stream_ref const* stream) {
                .has_partly_pinned = p.host_partly_pinned,
                .device_memory = {device_address(p.canonical.source, is_from_host(p.kind)),
                                  device_address(p.canonical.destination, is_to_host(p.kind))}};
-  if (stream != nullptr || p.host_partly_pinned) {
+  if (stream != nullptr || p.host_partly_pinned || !runtime::has_one_device()) {
     // A source that is read now is not used after the call.
     bool const is_read_now = p.reads_source_now && stream != nullptr;
     bool const reads_later = p.host_ranges[0].bytes() != 0 && !is_read_now;

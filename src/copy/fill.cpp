@@ -60,7 +60,7 @@ void enqueue_on_device(canonical_layout const& canonical, fill_pattern const& pa
 void fill_region(detail::strided_region const& destination, fill_pattern const& pattern,
                  stream_ref const* stream) {
   platform::refuse_in_host_function();
-  if (transfer::is_empty(destination)) return;
+  if (transfer::is_empty(destination)) return transfer::check_stream(stream);
   if (destination.data == nullptr) {
     throw lifetime_error(
         "the destination was moved from or never allocated; use an array that owns memory");

@@ -81,7 +81,7 @@ void order_after_earlier_work(operation const& op, int device) {
     runtime::order_default_stream_after_all(device);
   }
   // Pending uses may be on streams of other devices too.
-  if (op.has_partly_pinned) {
+  if (op.has_partly_pinned || !runtime::has_one_device()) {
     host_table::instance().wait_for_writes(op.host_reads);
     host_table::instance().wait_for_uses(op.host_writes);
   }

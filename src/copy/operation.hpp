@@ -68,7 +68,7 @@ class trace_scope {
 /// Who accesses the host memory of an operation without a stream, which decides how earlier work is
 /// awaited.
 enum class host_access : unsigned char {
-  by_device,    // nobody else: the device, in the order of the default stream
+  by_device,    // the device, in the order of the default stream
   by_hip_call,  // HIP's runtime, during the call: it reads pageable memory
   by_cpu,       // threads of the library, during the call
 };
@@ -96,8 +96,8 @@ struct operation {
   /// Further device memory that is used.
   std::span<memory::allocation_record* const> records{};
   /// The host memory that is read and written after the call returns, and the pageable memory that
-  /// the CPU reads before the call returns. Without a stream, `read_now` is empty, and the
-  /// other two are set only if has_partly_pinned.
+  /// the CPU reads before the call returns. Without a stream, `read_now` is empty, and the other
+  /// two matter only if has_partly_pinned or if there are several devices.
   std::span<base::byte_range const> host_reads{};
   std::span<base::byte_range const> host_writes{};
   std::span<base::byte_range const> read_now{};
@@ -115,6 +115,11 @@ struct operation {
   bool uses_host_functions = false;
 };
 
+/// Throws lifetime_error if the stream of an operation that has nothing to do was moved from or
+/// destroyed. It may be null.
+inline void check_stream(stream_ref const* stream) {
+  if (stream != nullptr) static_cast<void>(runtime::handle(*stream));
+}
 /// Returns true if the work's device must be made current for an operation.
 inline bool needs_device_guard(operation const& op, int device, int source_device,
                                stream_ref const& stream) {

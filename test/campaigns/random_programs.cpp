@@ -238,6 +238,7 @@ struct planned_use {
   bool by_user = false;
   bool at_once = false;  // the call itself reads the memory, or the host accesses it
   bool is_partly_pinned = false;
+  bool is_host_memory = false;  // of any kind but managed, not used by its device address
   std::vector<int> registrations;
 };
 
@@ -729,6 +730,7 @@ class execution {
   static bool library_orders(use const& earlier, planned_use const& later, bool has_stream) {
     if (earlier.by_user || later.by_user) return false;
     if (later.is_partly_pinned) return true;
+    if (!has_stream && later.is_host_memory) return true;
     return has_stream && later.at_once && earlier.writes;
   }
 
@@ -1140,6 +1142,7 @@ class execution {
       }
     }
     if (v.as_device && is_mapped) result.end.device_space = result.end.alias = true;
+    access.is_host_memory = !result.end.device_space && !result.end.is_managed;
     return result;
   }
 
@@ -1706,7 +1709,7 @@ class execution {
     // The host uses the memory in place, or a copy that the stream makes.
     planned_use before = target->access;
     before.writes = kind != 0;
-    before.is_partly_pinned = false;
+    before.is_partly_pinned = before.is_host_memory = false;
     bool const reads = !on_device || kind != 1;
     clock start;
     if (line) {

@@ -4,12 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <numeric>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "platform/call.hpp"
+#include "support/gate.hpp"
 
 namespace {
 
@@ -18,6 +21,12 @@ std::vector<int> numbers(std::size_t n) {
   std::vector<int> result(n);
   std::iota(result.begin(), result.end(), 0);
   return result;
+}
+
+// Returns the elements of an array.
+std::vector<int> to_vector(roc::device_array<int> const& array) {
+  auto const host = array.copy_to_host();
+  return {host.begin(), host.end()};
 }
 
 TEST(SeveralDevices, ArrayStaysOnTheDeviceWhereItWasCreated) {
@@ -72,6 +81,31 @@ TEST(SeveralDevices, PerThreadStreamBelongsToTheDeviceThatWasCurrent) {
   EXPECT_TRUE(reached.query());
   EXPECT_EQ(0, roc::device().ordinal());
   EXPECT_EQ(6, array.copy_to_host()(99));
+}
+
+// As the internal stream on which the event is recorded if events do not outlive their streams.
+TEST(SeveralDevices, EventIsRecordedOnAForeignStreamOfADeviceThatIsNotCurrent) {
+  roc::device(1).make_current();
+  hipStream_t native = nullptr;
+  ROCARRAY_HIP(hipStreamCreateWithFlags, &native, hipStreamNonBlocking);
+  auto const stream = roc::from_native(native);
+  roc::device_array<int> const array({100});
+  roc::event reached;
+  roc::device(0).make_current();
+  for (int round = 0; round < 2; ++round) {
+    bool done = false;
+    stream.launch_host_function([&] { done = true; });
+    reached.record(stream);
+    reached.synchronize();
+    EXPECT_TRUE(done);
+    EXPECT_EQ(round, roc::device().ordinal());
+    array.fill(round, stream);  // its use is an event too
+    roc::device(1).make_current();
+  }
+  EXPECT_EQ(1, array.copy_to_host()(99));
+  roc::device(0).make_current();
+  stream.synchronize();
+  ROCARRAY_HIP(hipStreamDestroy, native);
 }
 
 TEST(SeveralDevices, HostFunctionExceptionIsRethrownOnItsDeviceOnly) {
@@ -218,6 +252,83 @@ TEST(SeveralDevices, HostMemoryCanBeFilledOnAStreamOfAnyDevice) {
   roc::copy(host, other, stream);
   stream.synchronize();
   EXPECT_EQ(3, host[99]);
+}
+
+// A stream of device 1, whose work waits until the gate is opened, and arrays for it.
+struct pending_work {
+  pending_work() {
+    roc::device_guard const guard{roc::device(1)};
+    stream = roc::stream();
+    array = roc::to_device(numbers(1000));
+    hold.close(stream);
+  }
+
+  // Opens the gate after a while, in another thread.
+  std::thread open_later() {
+    return std::thread([this] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      hold.open();
+    });
+  }
+
+  roc::stream stream;
+  roc::device_array<int> array;
+  roc::test::gate hold;
+};
+
+// Calls without a stream come after pending uses of their host memory on any device.
+TEST(SeveralDevices, CallWithoutStreamOverwritesHostMemoryAfterItWasRead) {
+  if (!roc::test::gate::holds()) GTEST_SKIP() << "work is done by the call that enqueues it";
+  auto pinned = roc::pinned_array<int>(1000);
+  std::vector<int> const ones(1000, 1);
+  auto const other = roc::to_device(std::vector<int>(1000, 2));
+  auto const overwrite = [&](int way) {
+    if (way == 0) return pinned.zero();
+    if (way == 1) return roc::copy(ones, pinned);
+    if (way == 2) return roc::copy(other, pinned);
+    roc::copy_batch batch;
+    batch.add(other, pinned);
+    batch.submit();
+  };
+  for (int way = 0; way < 4; ++way) {
+    pinned.fill(7);
+    pending_work work;
+    roc::copy(pinned, work.array, work.stream);
+    std::thread opener = work.open_later();
+    overwrite(way);
+    opener.join();
+    work.stream.synchronize();
+    EXPECT_EQ(std::vector<int>(1000, 7), to_vector(work.array)) << way;
+  }
+}
+
+TEST(SeveralDevices, CallWithoutStreamReadsHostMemoryAfterItWasWritten) {
+  if (!roc::test::gate::holds()) GTEST_SKIP() << "work is done by the call that enqueues it";
+  auto pinned = roc::pinned_array<int>(1000);
+  std::vector<int> pageable(1000);
+  auto const target = roc::device_array<int>({1000});
+  for (int way = 0; way < 6; ++way) {
+    bool const is_pinned = way % 2 == 0;
+    auto const host = is_pinned ? roc::host_view<int>(pinned) : roc::host_view<int>(pageable);
+    host.fill(7);
+    target.fill(0);
+    std::vector<int> result(1000);
+    pending_work work;
+    roc::copy(work.array, host, work.stream);
+    std::thread opener = work.open_later();
+    if (way < 2) {
+      roc::copy(host, result);
+    } else if (way < 4) {
+      roc::copy(host, target);
+    } else {
+      roc::copy_batch batch;
+      batch.add(host, target);
+      batch.submit();
+    }
+    opener.join();
+    work.stream.synchronize();
+    EXPECT_EQ(numbers(1000), way < 2 ? result : to_vector(target)) << way;
+  }
 }
 
 // Only calls of the thread itself: threads that the library has just started set their device.

@@ -122,7 +122,7 @@ class router {
     if (stream_ordered && (!host.pinned || copy.is_source_untracked)) {
       route.records_read_ranges = true;
     }
-    if (is_synchronous_ && !host.partly_pinned) return;
+    if (!needs_range(host)) return;
     (stream_ordered || is_synchronous_ ? route.host_reads : route.read_now)
         .push_back(batch_.range_of(copy, layout::side::source));
   }
@@ -137,7 +137,7 @@ class router {
     add_untracked_source(route, copy);
     route.downloads.push_back(index);
     if (host.partly_pinned) route.has_partly_pinned = true;
-    if (is_synchronous_ && !host.partly_pinned) return;
+    if (!needs_range(host)) return;
     route.host_writes.push_back(batch_.range_of(copy, layout::side::destination));
   }
 
@@ -156,6 +156,11 @@ class router {
     route.within_device.push_back(index);
   }
 
+  // Returns true if the operation needs the range of the host side of a copy
+  // (operation::host_reads).
+  bool needs_range(host_table::host_memory_properties const& host) const {
+    return !is_synchronous_ || host.partly_pinned || !runtime::has_one_device();
+  }
   // Returns what the host table knows about the host side of a copy, with what the look-up found
   // when the copy was added: the table does not know memory that other code pinned.
   static host_table::host_memory_properties with_found(host_table::host_memory_properties known,
