@@ -123,7 +123,6 @@ void for_each(stream_ref stream, shape<N> const& begin, shape<N> const& end, F f
   ROCARRAY_CHECK_FUNCTOR(F);
   ROCARRAY_CHECK_BLOCK(Block, N);
   auto const extents = detail::extents_of_box(begin, end);
-  if (layout::element_count(extents) == 0) return;
   detail::launch<Block>(f, begin, extents, stream);
 }
 

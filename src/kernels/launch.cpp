@@ -297,7 +297,8 @@ void launch_scope::check(int code, char const* kernel) {
   auto const result = static_cast<hipError_t>(code);
   if (result != hipSuccess) {
     is_finished_ = platform::log_if_throws(finish);
-    static_cast<void>(runtime::fail_capture(stream_));
+    // Earlier parts of a box with a long axis may be running, and the caller frees its memory next.
+    runtime::synchronize_quietly(stream_);
   }
   platform::check_launch(kernel, result);
   // If this fails, the kernel may be running: enqueue_and_record waits for it, because the caller

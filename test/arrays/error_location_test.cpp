@@ -259,6 +259,26 @@ TEST_F(ErrorLocation, IsThatOfTheUseOfAMovedFromObject) {
   EXPECT_ERROR(roc::lifetime_error, "wait", "moved from", other.wait(event));
 }
 
+// As of other streams, although nothing would be enqueued.
+TEST_F(ErrorLocation, IsThatOfAMovedFromStreamOfAnEmptyOperation) {
+  roc::device_array<int> const empty({0});
+  roc::host_array<int> const host({0});
+  roc::stream const other = std::move(stream);
+  EXPECT_ERROR(roc::lifetime_error, "copy (device to device)", "moved from",
+               roc::copy(empty, empty, stream));
+  EXPECT_ERROR(roc::lifetime_error, "copy_to_device (host to device)", "moved from",
+               empty.copy_to_device(host, stream));
+  EXPECT_ERROR(roc::lifetime_error, "zero", "moved from", empty.zero(stream));
+  EXPECT_ERROR(roc::lifetime_error, "fill", "moved from", empty.fill(3, stream));
+  EXPECT_ERROR(roc::lifetime_error, "device_array", "moved from",
+               roc::device_array<int>(roc::shape<1>{0}, roc::order::c, stream));
+  roc::hip_memory_resource resource;
+  EXPECT_ERROR(roc::lifetime_error, "device_array", "moved from",
+               roc::device_array<int>(roc::shape<1>{0}, resource, roc::order::c, stream));
+  EXPECT_ERROR(roc::lifetime_error, "for_each", "moved from",
+               roc::for_each(stream, 0, [](std::size_t) {}));
+}
+
 TEST_F(ErrorLocation, IsThatOfForEach) {
   constexpr std::size_t huge = std::size_t{1} << 62;
   EXPECT_ERROR(roc::shape_error, "for_each", "array size overflows",

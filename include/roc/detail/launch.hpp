@@ -84,10 +84,14 @@ class ROCARRAY_API launch_scope {
   bool is_finished_ = false;
 };
 
-/// Enqueues f(i, j, …) for the indices of a box on `stream`. The extents are not 0, and their
-/// product is at most PTRDIFF_MAX. Throws roc::error.
+/// Enqueues f(i, j, …) for the indices of a box on `stream`. The product of the extents is at most
+/// PTRDIFF_MAX. Throws roc::error, lifetime_error.
 template <class Block, class F, std::size_t N>
 void launch(F const& f, shape<N> const& begin, shape<N> const& extents, stream_ref stream) {
+  if (layout::element_count(extents) == 0) {
+    launch_scope const check_stream(stream, nullptr, 0);
+    return;
+  }
   launch_scope scope(stream, &f, sizeof f);
 #if defined(__CUDACC__) || defined(__HIP__)
   scope.check(native_detail::launch_for_each<Block>(f, begin, extents, native(stream)),

@@ -133,13 +133,21 @@ int device_of_foreign_memory(void const* data) {
 
 device_storage::device_storage(std::size_t bytes, stream_ref stream)
     : device_(stream.device_ordinal() >= 0 ? stream.device_ordinal() : current_device()) {
-  if (bytes != 0) allocate(bytes, stream, device_resource(device_));
+  if (bytes == 0) {
+    static_cast<void>(runtime::handle(stream));  // throws if it was moved from
+    return;
+  }
+  allocate(bytes, stream, device_resource(device_));
 }
 
 device_storage::device_storage(std::size_t bytes, stream_ref stream, memory_resource& resource)
     : device_(allocation_device(resource, stream)) {
   memory::check_device_memory(resource);
-  if (bytes != 0) allocate(bytes, stream, resource);
+  if (bytes == 0) {
+    static_cast<void>(runtime::handle(stream));
+    return;
+  }
+  allocate(bytes, stream, resource);
 }
 
 void device_storage::allocate(std::size_t bytes, stream_ref stream, memory_resource& resource) {
