@@ -37,13 +37,12 @@ void add_regions(copy_batch& batch, strided_region const& source,
 ///
 /// The result is that of executing the copies one by one in the order of `add`. If one copy has to
 /// wait for earlier work that uses its host memory, the others may run before that work has
-/// finished. Copies that do
-/// not touch the same memory are executed concurrently, if that is quickly determined: always for
-/// contiguous copies, and for columns, tiles and boxes of one array; otherwise for some hundred
-/// copies. A batch is split before a copy that depends on an earlier one. The following copies are
-/// executed individually: between two devices, between host memories, of managed memory, through
-/// the device address of mapped memory, and contiguous copies of pinned memory of 32 KiB or more;
-/// and all copies if submit() is given a path.
+/// finished. Copies that do not touch the same memory are executed concurrently, if that is quickly
+/// determined: always for contiguous copies, and for columns, tiles and boxes of one array;
+/// otherwise for some hundred copies. A batch is split before a copy that depends on an earlier
+/// one. The following copies are executed individually: between two devices, between host memories,
+/// of managed memory, through the device address of mapped memory, and contiguous copies of pinned
+/// memory of 32 KiB or more; and all copies if submit() is given a path.
 ///
 /// A batch does not own the memory that it refers to. That memory must live until the batch is
 /// submitted, and after that as long as `copy` requires. A batch can be submitted repeatedly; a

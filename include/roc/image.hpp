@@ -55,8 +55,7 @@ namespace roc {
 /// other use throws lifetime_error.
 ///
 /// @tparam T the element type: std::uint8_t, int8_t, uint16_t, int16_t, uint32_t, int32_t, float,
-/// or
-///   roc::pixel with 2 or 4 of them
+///   or roc::pixel with 2 or 4 of them
 /// @tparam N the number of axes, without that of the layers
 /// @tparam Layered true if the image has layers: images of the same shape, at most of 2 axes. The
 ///   first extent of the shape is their number

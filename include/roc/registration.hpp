@@ -179,9 +179,8 @@ template <detail::host_argument H>
 /// by register_host; several are adopted all or none.
 ///
 /// @returns a guard. Its destructor removes the ranges from the library's table. It blocks until
-/// the
-///   copies that use the ranges, and the work enqueued after those copies, have finished. The code
-///   that pinned the memory must unpin it later.
+///   the copies that use the ranges, and the work enqueued after those copies, have finished. The
+///   code that pinned the memory must unpin it later.
 /// @throws registration_error if a range is not pinned, or overlaps one in the library's table
 ///   without being the same
 template <detail::host_argument... H>

@@ -83,7 +83,7 @@ struct index_grid {
   kernel_array<std::uint32_t, N> steps;   ///< from a thread's position to its next one
   kernel_array<index_divisor, N> widths;  ///< threads on each axis; for a block_shape, blocks
   std::uint32_t count = 1;                ///< threads; for a block_shape, blocks
-  bool walks_outer_axes = false;          ///< a step of an axis before the last is not its extent
+  bool visits_outer_axes = false;         ///< a step of an axis before the last is not its extent
 
   /// Returns the number of blocks to launch, 1 to max_grid_blocks.
   template <class Block>
@@ -147,7 +147,7 @@ constexpr index_grid<N> make_index_grid(shape<N> const& begin, shape<N> const& e
     result.widths[axis] = index_divisor(static_cast<std::uint32_t>(width));
     result.steps[axis] = static_cast<std::uint32_t>(step);
     result.count *= static_cast<std::uint32_t>(width);
-    if (axis + 1 != N && step < extents[axis]) result.walks_outer_axes = true;
+    if (axis + 1 != N && step < extents[axis]) result.visits_outer_axes = true;
   }
   return result;
 }
@@ -230,7 +230,7 @@ ROCARRAY_HOST_DEVICE constexpr void visit_indices(F const& f, index_grid<N> cons
         position[N - 1] = column;
         call_at<N>(f, grid.begin, position, std::make_index_sequence<N>{});
       }
-      if (!grid.walks_outer_axes) return;
+      if (!grid.visits_outer_axes) return;
       bool has_next = false;
       for (std::size_t axis = N - 1; axis-- != 0;) {
         if (has_next) continue;  // not `break`, so that the loop is unrolled

@@ -33,7 +33,7 @@ class padding {
   /// process blocks of `n` elements. `n` must not be 0.
   constexpr padding& round_to(std::size_t n) {
     if (n == 0) fail("cannot round a padded extent to a multiple of {}; use 1 or more", n);
-    // The largest rounded extent satisfies all roundings; which one it is depends on the extent.
+    // The result is at least every rounded extent; which one is the largest depends on the extent.
     for (std::size_t i = 0; i < roundings_; ++i) {
       if (rounding_[i] == n) return *this;
     }

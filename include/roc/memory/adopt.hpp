@@ -45,11 +45,10 @@ struct array_adoption {
 ///
 /// *Synchronization:* the last owner blocks until the work that uses the memory has finished and
 /// then calls the deleter. That is work that the library enqueued after the adoption, work on the
-/// default stream of
-/// the device, and work of streams passed to record_stream; other work is unknown to the library
-/// and must have finished. If the memory overlaps an array or other adopted memory, the last owner
-/// waits for all work of all devices. If the wait fails, the memory is leaked, which the log hook
-/// reports.
+/// default stream of the device, and work of streams passed to record_stream; other work is unknown
+/// to the library and must have finished. If the memory overlaps an array or other adopted memory,
+/// the last owner waits for all work of all devices. If the wait fails, the memory is leaked, which
+/// the log hook reports.
 ///
 /// *Lifetime:* after an exception the memory still belongs to the caller; the deleter is not
 /// called.
