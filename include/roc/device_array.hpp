@@ -67,9 +67,10 @@ class device_array {
   /// Creates a compact array in C or F order.
   explicit device_array(roc::shape<N> const& shape, order o = order::c, stream_ref stream = {},
                         detail::caller at = std::source_location::current())
-      : device_array(shape,
-                     (detail::call_scope("device_array", at), layout::compact_strides(shape, o)),
-                     stream) {}
+      // In braces, because their arguments are evaluated in order: only the first one throws.
+      : device_array{(detail::call_scope("device_array", at),
+                      detail::device_storage(detail::compact_bytes(shape, sizeof(T)), stream)),
+                     0, shape, layout::compact_strides(shape, o), stream} {}
   /// Creates an array of rank 1 with this many elements. Throws shape_error if `extent` is
   /// negative.
   template <std::integral I>
@@ -96,13 +97,10 @@ class device_array {
   /// Creates a compact array with memory from `resource`, which must outlive the array.
   device_array(roc::shape<N> const& shape, memory_resource& resource, order o = order::c,
                stream_ref stream = {}, detail::caller at = std::source_location::current())
-      : device_array(
+      : device_array{
             (detail::call_scope("device_array", at),
-             detail::device_storage(
-                 detail::allocation_bytes(shape, layout::compact_strides(shape, o), sizeof(T)),
-                 stream, resource)),
-            0, shape, (detail::call_scope("device_array", at), layout::compact_strides(shape, o)),
-            stream) {}
+             detail::device_storage(detail::compact_bytes(shape, sizeof(T)), stream, resource)),
+            0, shape, layout::compact_strides(shape, o), stream} {}
   /// Creates an array with padding (katsdpsigproc: `padded_shape`): see roc::padding. zero() and
   /// padded_view() include the padding; copies and fill() do not. Throws layout_error if the
   /// demands contradict each other.
@@ -571,7 +569,7 @@ class device_array {
         // A default stream may have been given with a device: that of the array.
         stream_(stream.handle() == nullptr ? stream_ref() : stream),
         has_value_(true) {
-    if (layout::element_count(shape) != 0) {
+    if (!layout::detail::is_empty(shape)) {
       data_ = reinterpret_cast<T*>(static_cast<std::byte*>(storage_.data()) + offset_bytes);
     }
   }

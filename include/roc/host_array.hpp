@@ -529,9 +529,7 @@ class host_array {
   host_array(roc::shape<N> const& shape, memory_resource& resource, host_memory needed, order o,
              detail::caller at)
       : memory_((detail::call_scope("host_array", at),
-                 detail::host_storage(
-                     detail::allocation_bytes(shape, layout::compact_strides(shape, o), sizeof(T)),
-                     resource, needed))),
+                 detail::host_storage(detail::compact_bytes(shape, sizeof(T)), resource, needed))),
         data_(static_cast<T*>(memory_.data())),
         shape_(shape),
         strides_(layout::compact_strides(shape, o)),

@@ -32,6 +32,14 @@ std::size_t allocation_bytes(roc::shape<N> const& shape, roc::strides<N> const& 
   return static_cast<std::size_t>(range.high) * element_size;
 }
 
+/// Returns what allocation_bytes returns for the strides of layout::compact_strides, in any order.
+/// Throws shape_error if the size overflows.
+template <std::size_t N>
+constexpr std::size_t compact_bytes(roc::shape<N> const& shape, std::size_t element_size) {
+  layout::check_size(shape, element_size);
+  return layout::detail::saturating_bytes(shape, element_size);
+}
+
 /// Returns the extents of the memory of a padded array. An array without elements has no padding.
 /// Throws layout_error if the demands contradict each other, and shape_error if an extent
 /// overflows.

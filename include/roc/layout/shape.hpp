@@ -54,6 +54,15 @@ constexpr std::size_t saturating_product(std::size_t a, std::size_t b) {
   return wraps || product > max_bytes ? max_bytes + 1 : product;
 }
 
+/// Returns the bytes of the elements, or max_bytes + 1 if they exceed max_bytes; 0 if any extent is
+/// 0, also after one that exceeds the limit.
+template <std::size_t N>
+constexpr std::size_t saturating_bytes(roc::shape<N> const& shape, std::size_t element_size) {
+  std::size_t bytes = element_size;
+  for (std::size_t extent : shape) bytes = saturating_product(bytes, extent);
+  return bytes;
+}
+
 /// Returns true if an extent is zero, so that the array has no elements.
 template <std::size_t N>
 constexpr bool is_empty(roc::shape<N> const& shape) {
@@ -82,10 +91,7 @@ ROCARRAY_HOST_DEVICE constexpr std::size_t magnitude(std::ptrdiff_t stride) {
 /// @throws shape_error if the array is larger than PTRDIFF_MAX bytes
 template <std::size_t N>
 constexpr void check_size(roc::shape<N> const& shape, std::size_t element_size) {
-  if (detail::is_empty(shape)) return;
-  std::size_t bytes = element_size;
-  for (std::size_t extent : shape) bytes = detail::saturating_product(bytes, extent);
-  if (bytes > detail::max_bytes) {
+  if (detail::saturating_bytes(shape, element_size) > detail::max_bytes) {
     roc::detail::throw_shape_error("array size overflows: shape {}; use smaller extents", shape);
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "memory/debug/leaks.hpp"
 
-#include <atomic>
 #include <cstdio>
 #include <exception>
 #include <map>
@@ -44,9 +43,6 @@ allocation_table& recorded_allocations() noexcept {
   return *instance;
 }
 
-// True after the first record. While it is false, frees take no lock.
-std::atomic<bool> has_recorded = false;
-
 // Returns for example "device memory at 0x7f... of device 0".
 std::string describe(void const* data, allocation const& item) {
   char text[64];
@@ -57,7 +53,7 @@ std::string describe(void const* data, allocation const& item) {
 
 // Runs when the process ends, after the destructors of static objects.
 [[gnu::destructor]] void print_report() noexcept {
-  if (!has_recorded) return;
+  if (!leaks_detail::has_recorded) return;
   try {
     auto const text = leak_report();
     if (!text.empty() && base::logs(log_level::warning)) {
@@ -70,7 +66,8 @@ std::string describe(void const* data, allocation const& item) {
 
 }  // namespace
 
-void record_allocation(void const* data, std::size_t bytes, char const* kind, int device) noexcept {
+void record_allocation_slow_path(void const* data, std::size_t bytes, char const* kind,
+                                 int device) noexcept {
 #if ROCARRAY_PLATFORM_HOST
   if (device >= 0) host_hip::note_device_allocation(data, bytes, true);
 #endif
@@ -85,19 +82,18 @@ void record_allocation(void const* data, std::size_t bytes, char const* kind, in
     added.site = base::call_site::here();
     std::lock_guard const lock(recorded_allocations().mutex);
     recorded_allocations().allocations.insert_or_assign(data, added);
-    has_recorded.store(true, std::memory_order_relaxed);
+    leaks_detail::has_recorded.store(true, std::memory_order_relaxed);
   } catch (std::exception const& error) {
     log_line(log_level::warning, "an allocation is missing from the leak report: %s", error.what());
   }
 }
 
-void record_free(void const* data) noexcept {
-  if (data == nullptr) return;
+void record_free_slow_path(void const* data) noexcept {
 #if ROCARRAY_PLATFORM_HOST
   host_hip::note_device_free(data, true);
 #endif
   if (base::logs(log_level::debug)) log_line(log_level::debug, "memory at %p is freed", data);
-  if (!has_recorded.load(std::memory_order_relaxed)) return;
+  if (!leaks_detail::has_recorded.load(std::memory_order_relaxed)) return;
   std::lock_guard const lock(recorded_allocations().mutex);
   recorded_allocations().allocations.erase(data);
 }

@@ -7,7 +7,6 @@
 #include <mutex>
 #include <utility>
 
-#include "base/thread_sanitizer.hpp"
 #include "platform/log_if_throws.hpp"
 
 namespace roc::memory {
@@ -22,27 +21,20 @@ std::mutex& mutex_of(allocation_record const* record) noexcept {
   return mutexes[(reinterpret_cast<std::uintptr_t>(record) >> 6) % mutexes.size()];
 }
 
-// The number of allocation_visits, of all records.
-std::atomic<unsigned> visits = 0;
-
 }  // namespace
 
 allocation_visit::allocation_visit(allocation_record* record) noexcept : record_(record) {
   // First: either wait_for_visits finds this visit, or this visit finds the memory free.
-  visits.fetch_add(1);
+  allocation_record::visit_count.fetch_add(1);
   mutex_of(record).lock();
 }
 
 allocation_visit::~allocation_visit() {
   mutex_of(record_).unlock();
-  visits.fetch_sub(1);
+  allocation_record::visit_count.fetch_sub(1);
 }
 
-void allocation_record::wait_for_visits() noexcept {
-  if constexpr (!base::has_thread_sanitizer) {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (visits.load(std::memory_order_acquire) == 0) return;
-  }
+void allocation_record::wait_for_visits_slow_path() noexcept {
   std::lock_guard const lock(mutex_of(this));
 }
 

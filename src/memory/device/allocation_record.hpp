@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/thread_sanitizer.hpp"
 #include "runtime/stream_id.hpp"
 #include "runtime/stream_uses.hpp"
 
@@ -55,7 +56,13 @@ class allocation_record {
   /// allocated. To be called after the memory has been marked as free, and before the record is
   /// written without its mutex, used again or destroyed. Costs a fence unless there are visits.
   /// Does not call HIP.
-  void wait_for_visits() noexcept;
+  void wait_for_visits() noexcept {
+    if constexpr (!base::has_thread_sanitizer) {
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+      if (visit_count.load(std::memory_order_acquire) == 0) return;
+    }
+    wait_for_visits_slow_path();
+  }
   /// Records a use by work that has been enqueued on `stream`; if that is foreign, with an event
   /// after the work. Does not block; calls HIP. Throws roc::error, and the use then remains without
   /// an event; std::bad_alloc.
@@ -88,6 +95,12 @@ class allocation_record {
 
  private:
   friend class allocation_visit;
+
+  /// The number of allocation_visits, of all records.
+  static inline constinit std::atomic<unsigned> visit_count = 0;
+
+  /// Implements wait_for_visits if there are visits. Takes the mutex of the record.
+  void wait_for_visits_slow_path() noexcept;
 
   // The caller holds the mutex of the record.
   bool begin_use_locked(runtime::stream_id const& stream);

@@ -16,6 +16,7 @@
 #include "memory/device/allocation_map.hpp"
 #include "memory/device/allocation_record.hpp"
 #include "memory/device/allocation_watch.hpp"
+#include "memory/device/current_resource.hpp"
 #include "memory/device/device_use.hpp"
 #include "memory/device/memory_kind.hpp"
 #include "platform/call.hpp"
@@ -82,8 +83,10 @@ void delete_record(own_record* record, void* data) noexcept {
   delete record;
 }
 
+// The following functions are not inlined: otherwise every array pays for their stack frames.
+
 // Frees adopted memory after all recorded uses. Leaks it if it may still be in use then.
-void finalize(own_record* record, void* data) noexcept {
+[[gnu::noinline]] void finalize(own_record* record, void* data) noexcept {
   // If the memory was known to the library before, its uses may be in other records.
   memory::end_watch(*record);
   bool const is_idle =
@@ -108,6 +111,62 @@ void finalize(own_record* record, void* data) noexcept {
     log_leak("adopted memory", data);
   }
   delete_record(record, data);
+}
+
+// Creates the record of an allocation that has none, and adds it to the allocation_map. Throws
+// std::bad_alloc, and then deallocates the block.
+[[gnu::noinline]] allocation_record* add_record(memory_resource& resource,
+                                                resource_block const& block, std::size_t bytes,
+                                                stream_ref stream, int device) {
+  try {
+    auto own = std::make_unique<own_record>();
+    own->allocation_stream = runtime::stream_id_of(stream, device);
+    own->has_prior_work = block.has_prior_work;
+    own->is_peer_accessible = block.is_peer_accessible;
+    own->is_from_driver_pool = block.is_from_driver_pool;
+    memory::allocation_map::instance().add(block.data, bytes, own.get());
+    return own.release();
+  } catch (...) {
+    resource.deallocate_block(block, bytes, stream);
+    throw;
+  }
+}
+
+// Makes the graph of a capture one more owner of the memory. If that fails, frees the memory and
+// throws std::bad_alloc.
+[[gnu::noinline]] void share_with_graph(runtime::stream_capture& capture, device_storage& memory) {
+  try {
+    capture.keep(std::make_shared<device_storage>(memory.share()));
+  } catch (...) {
+    memory = device_storage();
+    throw;
+  }
+}
+
+// Reports memory whose resource was destroyed. Deletes the record if it is not null.
+[[gnu::noinline]] void log_lost_memory(void* data, std::size_t bytes, own_record* own) noexcept {
+  char text[200];
+  std::snprintf(text, sizeof text,
+                "array of %s at %p outlived its memory resource, and its memory is never freed: "
+                "destroy arrays before their resource",
+                base::format_bytes(bytes).c_str(), data);
+  base::log_error(text);
+  if (own != nullptr) delete_record(own, data);
+}
+
+// Frees memory in the order of `stream`, which is the allocation stream if `can_enqueue` is true,
+// and deletes its record.
+[[gnu::noinline]] void free_with_record(memory_resource& resource, own_record* own, void* data,
+                                        std::size_t bytes, stream_ref stream, int device,
+                                        bool can_enqueue) noexcept {
+  bool const is_ordered =
+      platform::log_if_throws([&] {
+        own->move_to(can_enqueue ? own->allocation_stream : runtime::stream_id_of(stream, device));
+      }) ||
+      runtime::synchronize_all_devices_quietly();
+  delete_record(own, data);
+  if (!is_ordered) return log_leak("device memory", data);
+  resource.deallocate_block({data}, bytes, stream);
 }
 
 // Returns `stream` with `device` in place of the current device, if the stream does not name one.
@@ -137,7 +196,9 @@ device_storage::device_storage(std::size_t bytes, stream_ref stream)
     static_cast<void>(runtime::handle(stream));  // throws if it was moved from
     return;
   }
-  allocate(bytes, stream, device_resource(device_));
+  // Calls device_resource only once for each device, because a call costs more than a load.
+  memory_resource* const current = memory::current_resource(device_);
+  allocate(bytes, stream, current != nullptr ? *current : device_resource(device_));
 }
 
 device_storage::device_storage(std::size_t bytes, stream_ref stream, memory_resource& resource)
@@ -157,33 +218,15 @@ void device_storage::allocate(std::size_t bytes, stream_ref stream, memory_resou
   if (capture != nullptr) stream = {};
   stream = on_device(stream, device_);
   resource_block const block = resource.allocate_block(bytes, stream);
-  record_ = block.record;
-  if (record_ == nullptr) {
-    try {
-      auto own = std::make_unique<own_record>();
-      own->allocation_stream = runtime::stream_id_of(stream, device_);
-      own->has_prior_work = block.has_prior_work;
-      own->is_peer_accessible = block.is_peer_accessible;
-      own->is_from_driver_pool = block.is_from_driver_pool;
-      memory::allocation_map::instance().add(block.data, bytes, own.get());
-      record_ = own.release();
-    } catch (...) {
-      resource.deallocate_block(block, bytes, stream);
-      throw;
-    }
-  }
+  bool const has_record = block.record != nullptr;
+  record_ = has_record ? block.record : add_record(resource, block, bytes, stream, device_);
   data_ = block.data;
   bytes_ = bytes;
   resource_ = resource.weak_ref();
-  memory::record_allocation(data_, bytes_, "device memory", device_);
+  memory::record_allocation(block.data, bytes, "device memory", device_);
   if (capture == nullptr) return;
-  try {
-    is_shared_ = true;
-    capture->keep(std::make_shared<device_storage>(share()));
-  } catch (...) {
-    *this = device_storage();
-    throw;
-  }
+  is_shared_ = true;
+  share_with_graph(*capture, *this);
 }
 
 device_storage::device_storage(void* data, std::size_t bytes, finalizer f)
@@ -224,24 +267,16 @@ device_storage device_storage::share() const noexcept {
 
 void device_storage::drop() noexcept {
   auto& more_owners = record_->more_owners;
-  bool const is_shared = more_owners.load(std::memory_order_acquire) != 0;
-  if (is_shared && more_owners.fetch_sub(1, std::memory_order_acq_rel) != 0) return;
-  more_owners.store(0, std::memory_order_relaxed);
+  if (more_owners.load(std::memory_order_acquire) != 0) {
+    if (more_owners.fetch_sub(1, std::memory_order_acq_rel) != 0) return;
+    more_owners.store(0, std::memory_order_relaxed);
+  }
 
   own_record* const own = record_->pool == nullptr ? static_cast<own_record*>(record_) : nullptr;
   if (own != nullptr && own->is_adopted()) return finalize(own, data_);
   memory::record_free(data_);
   memory_resource* const resource = resource_.get();
-  if (resource == nullptr) {
-    char text[200];
-    std::snprintf(text, sizeof text,
-                  "array of %s at %p outlived its memory resource, and its memory is never freed: "
-                  "destroy arrays before their resource",
-                  base::format_bytes(bytes_).c_str(), data_);
-    base::log_error(text);
-    if (own != nullptr) delete_record(own, data_);
-    return;
-  }
+  if (resource == nullptr) return log_lost_memory(data_, bytes_, own);
   // The memory must be reusable on the stream, so a stream that has ended is not used. The handle
   // of a per-thread stream means another stream in this thread.
   runtime::stream_id const& allocation_stream = record_->allocation_stream;
@@ -251,15 +286,7 @@ void device_storage::drop() noexcept {
   stream_ref const stream = can_enqueue ? allocation_stream.stream()
                                         : stream_ref(nullptr, device_, stream_kind::default_stream);
   if (own == nullptr) return resource->deallocate_block({data_, record_}, bytes_, stream);
-
-  bool const is_ordered =
-      platform::log_if_throws([&] {
-        own->move_to(can_enqueue ? allocation_stream : runtime::stream_id_of(stream, device_));
-      }) ||
-      runtime::synchronize_all_devices_quietly();
-  delete_record(own, data_);
-  if (!is_ordered) return log_leak("device memory", data_);
-  resource->deallocate_block({data_}, bytes_, stream);
+  free_with_record(*resource, own, data_, bytes_, stream, device_, can_enqueue);
 }
 
 void device_storage::release() {

@@ -30,6 +30,14 @@ int named_device_of(memory_resource const& upstream) {
               "the upstream of a pool does not name its device; override do_device_ordinal");
 }
 
+// Reports arguments of a deallocation that are not those of a live allocation.
+[[gnu::noinline]] void log_refused(void* data, std::size_t bytes, char const* problem) noexcept {
+  char text[200];
+  std::snprintf(text, sizeof text, "pool_resource::deallocate(%p, %zu bytes): the address %s", data,
+                bytes, problem);
+  base::log_error(text);
+}
+
 }  // namespace
 
 pool_state::pool_state(memory_resource& upstream, pool_options const& options)
@@ -40,31 +48,9 @@ pool_state::pool_state(memory_resource& upstream, pool_options const& options)
 
 pool_state::~pool_state() = default;
 
-detail::resource_block pool_state::allocate(std::size_t bytes, stream_ref stream) {
-  thread_cache* const cache = cache_of_thread(stream, device_);
-  if (cache != nullptr && cache->try_enter()) {
-    pool_block* const block = cache->take(bytes);
-    bool is_maximum = false;
-    if (block != nullptr) {
-      ++cache->allocations;
-      is_maximum = cache->count_allocated(block->bytes());
-    }
-    cache->leave();
-    if (is_maximum) update_peak();
-    if (block != nullptr) return hand_out(*block, bytes, cache->stream, true);
-  }
-  bool has_prior_work = false;
-  stream_id const id = runtime::stream_id_of(stream, device_);
-  pool_block* const block = allocate_slow_path(block_request(bytes), id, has_prior_work);
-  if (cache != nullptr && cache->try_enter()) {
-    cache->count_allocated(block->bytes());
-    cache->leave();
-  }
-  return hand_out(*block, bytes, id, has_prior_work);
-}
-
-detail::resource_block pool_state::hand_out(pool_block& block, std::size_t bytes,
-                                            stream_id const& stream, bool has_prior_work) noexcept {
+inline detail::resource_block pool_state::hand_out(pool_block& block, std::size_t bytes,
+                                                   stream_id const& stream,
+                                                   bool has_prior_work) noexcept {
   if (block.is_used_by_other_streams()) block.forget_uses();
   if (block.allocation_stream != stream) block.allocation_stream = stream;
   block.has_prior_work = has_prior_work;
@@ -76,8 +62,43 @@ detail::resource_block pool_state::hand_out(pool_block& block, std::size_t bytes
   return {block.data, &block, has_prior_work};
 }
 
-pool_block* pool_state::allocate_slow_path(block_request const& request, stream_id const& stream,
-                                           bool& has_prior_work) {
+inline pool_block* pool_state::take_cached(thread_cache* cache, std::size_t bytes) {
+  if (cache == nullptr || !cache->try_enter()) return nullptr;
+  pool_block* const block = cache->take(bytes);
+  bool is_maximum = false;
+  if (block != nullptr) {
+    ++cache->allocations;
+    is_maximum = cache->count_allocated(block->bytes());
+  }
+  cache->leave();
+  if (is_maximum) update_peak();
+  return block;
+}
+
+detail::resource_block pool_state::allocate(std::size_t bytes, stream_ref stream) {
+  thread_cache* const cache = recent_cache_of_thread(stream, device_);
+  pool_block* const block = take_cached(cache, bytes);
+  return block != nullptr ? hand_out(*block, bytes, cache->stream, true)
+                          : allocate_slow_path(bytes, stream);
+}
+
+detail::resource_block pool_state::allocate_slow_path(std::size_t bytes, stream_ref stream) {
+  thread_cache* const cache = cache_of_thread(stream, device_);
+  if (pool_block* const block = take_cached(cache, bytes)) {
+    return hand_out(*block, bytes, cache->stream, true);
+  }
+  bool has_prior_work = false;
+  stream_id const id = runtime::stream_id_of(stream, device_);
+  pool_block* const block = take_uncached(block_request(bytes), id, has_prior_work);
+  if (cache != nullptr && cache->try_enter()) {
+    cache->count_allocated(block->bytes());
+    cache->leave();
+  }
+  return hand_out(*block, bytes, id, has_prior_work);
+}
+
+pool_block* pool_state::take_uncached(block_request const& request, stream_id const& stream,
+                                      bool& has_prior_work) {
   pool_lock lock(mutex_);
   if (!request.is_small) return_large_blocks_locked();
   pool_block* block = nullptr;
@@ -144,23 +165,25 @@ pool_block* pool_state::checked_block(void* data, std::size_t bytes) noexcept {
     problem = "has a smaller block: deallocate memory with the bytes it was allocated with";
   }
   if (problem == nullptr) return block;
-  char text[200];
-  std::snprintf(text, sizeof text, "pool_resource::deallocate(%p, %zu bytes): the address %s", data,
-                bytes, problem);
-  base::log_error(text);
+  log_refused(data, bytes, problem);
   return nullptr;
 }
 
 void pool_state::deallocate(detail::resource_block const& block, std::size_t bytes,
                             stream_ref stream) noexcept {
   auto* const recorded = static_cast<pool_block*>(block.record);
-  if (recorded != nullptr && recorded->is_allocated.load(std::memory_order_relaxed)) {
-    recorded->is_allocated.store(false, std::memory_order_relaxed);
-    end_watch(*recorded);
-    if (block.has_prior_work) return put(*recorded);
-    count_deallocated(*recorded);
-    return put_idle(*recorded);
+  if (recorded == nullptr || !recorded->is_allocated.load(std::memory_order_relaxed)) {
+    return deallocate_unrecorded(block, bytes, stream);
   }
+  recorded->is_allocated.store(false, std::memory_order_relaxed);
+  end_watch(*recorded);
+  if (block.has_prior_work) return put(*recorded, cache_of_thread(recorded->allocation_stream));
+  count_deallocated(*recorded);
+  put_idle(*recorded);
+}
+
+void pool_state::deallocate_unrecorded(detail::resource_block const& block, std::size_t bytes,
+                                       stream_ref stream) noexcept {
   pool_block* const found = checked_block(block.data, bytes);
   if (found == nullptr) return;
   end_watch(*found);
@@ -168,8 +191,10 @@ void pool_state::deallocate(detail::resource_block const& block, std::size_t byt
     count_deallocated(*found);
     return put_idle(*found);
   }
+  thread_cache* cache = nullptr;
   try {
-    stream_id const& id = runtime::stream_id_of(stream, device_);
+    cache = cache_of_thread(stream, device_);
+    stream_id const& id = cache != nullptr ? cache->stream : runtime::stream_id_of(stream, device_);
     if (found->allocation_stream != id) {
       // `stream` may not wait for the prior work, of which the caller does not know.
       if (found->has_prior_work) found->finish_use(found->allocation_stream);
@@ -179,7 +204,7 @@ void pool_state::deallocate(detail::resource_block const& block, std::size_t byt
     base::log_error(failure.what());
     return wait_and_put(*found);
   }
-  put(*found);
+  put(*found, cache);
 }
 
 void pool_state::count_deallocated(pool_block const& block) noexcept {
@@ -189,26 +214,26 @@ void pool_state::count_deallocated(pool_block const& block) noexcept {
   cache->leave();
 }
 
-void pool_state::put(pool_block& block) noexcept {
+void pool_state::put(pool_block& block, thread_cache* cache) noexcept {
   std::size_t const bytes = block.bytes();
-  thread_cache* const cache = cache_of_thread(block.allocation_stream);
   if (cache == nullptr || !cache->try_enter()) return put_slow_path(block);
   cache->allocated_bytes -= static_cast<std::ptrdiff_t>(bytes);
   if (block.is_used_by_other_streams()) {
     cache->leave();
     return put_slow_path(block);
   }
-  if (bytes > small_limit) {
-    pool_block* const removed = cache->push_large(block);
-    cache->leave();
-    if (removed != nullptr) put_slow_path(*removed);
-    return;
-  }
+  if (bytes > small_limit) return put_large(block, *cache);
   unsigned const size_class = size_class_of(bytes);
   cache->push(block, size_class);
-  bool const is_full = cache->counts[size_class] > thread_cache::capacity(size_class);
+  bool const is_full = cache->counts[size_class] > thread_cache::capacities[size_class];
   cache->leave();
   if (is_full) flush_half(*cache, size_class);
+}
+
+void pool_state::put_large(pool_block& block, thread_cache& entered) noexcept {
+  pool_block* const removed = entered.push_large(block);
+  entered.leave();
+  if (removed != nullptr) put_slow_path(*removed);
 }
 
 void pool_state::put_slow_path(pool_block& block) noexcept {

@@ -69,14 +69,26 @@ class pool_state final : public thread_cache_owner {
   void release_cache(thread_cache& cache) noexcept override;
   bool is_closed() const noexcept override { return closed_.load(); }
 
+  /// Takes a block from the thread's cache. Returns null if `cache` is null or has no block, or if
+  /// another thread has entered it.
+  pool_block* take_cached(thread_cache* cache, std::size_t bytes);
+  /// Implements allocate if the thread has not used its cache recently, or the cache has no block.
+  detail::resource_block allocate_slow_path(std::size_t bytes, stream_ref stream);
   /// Returns a block from anywhere but the thread's cache. Takes the mutex, and blocks without it
   /// if memory is short. Sets `has_prior_work` as stream_bins::take does. Throws out_of_memory,
   /// roc::error.
-  pool_block* allocate_slow_path(block_request const& request, stream_id const& stream,
-                                 bool& has_prior_work);
+  pool_block* take_uncached(block_request const& request, stream_id const& stream,
+                            bool& has_prior_work);
+  /// Implements deallocate if the block has no record of a live allocation of this pool.
+  void deallocate_unrecorded(detail::resource_block const& block, std::size_t bytes,
+                             stream_ref stream) noexcept;
   /// Frees a block whose memory work of its allocation_stream, and work in its record, may still
-  /// use. Takes the mutex unless the thread's cache takes the block.
-  void put(pool_block& block) noexcept;
+  /// use. `cache` is the thread's for that stream, or null. Takes the mutex unless the cache takes
+  /// the block.
+  void put(pool_block& block, thread_cache* cache) noexcept;
+  /// Puts a large block into the thread's cache, which the caller has entered, and leaves it. Takes
+  /// the mutex if another block must leave the cache.
+  void put_large(pool_block& block, thread_cache& entered) noexcept;
   /// Frees a block that is not put into a cache. Takes the mutex; calls HIP if other streams used
   /// the block or its stream is foreign.
   void put_slow_path(pool_block& block) noexcept;

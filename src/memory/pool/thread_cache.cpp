@@ -4,8 +4,6 @@
 #include <exception>
 #include <vector>
 
-#include "base/lookup_cache.hpp"
-
 namespace roc::memory {
 namespace {
 
@@ -14,25 +12,13 @@ std::uint64_t next_owner_id() {
   return ++last_id;
 }
 
-// The result of a lookup by the calling thread.
-struct recent_cache {
-  std::uint64_t owner_id;  // 0: the entry is empty
-  detail::native_stream* handle;
-  runtime::stream_id stream;
-  thread_cache* cache;
-};
-
-constinit thread_local base::lookup_cache<recent_cache> recent_caches{};
 // Static objects may still be freed after the thread's objects were destroyed. They are then freed
 // without a cache.
 constinit thread_local bool is_thread_ended = false;
 
-// Returns the entry of the calling thread that may hold the lookup of this pool and stream.
-recent_cache& recent_entry(std::uint64_t owner_id, detail::native_stream* handle) {
-  return recent_caches.slot_of(reinterpret_cast<std::uintptr_t>(handle), owner_id);
-}
-
 }  // namespace
+
+constinit thread_local base::lookup_cache<recent_cache> recent_caches{};
 
 // All caches of the calling thread. Its destructor releases them when the thread ends.
 struct thread_caches {
@@ -67,27 +53,21 @@ struct thread_caches {
 
 thread_cache_owner::thread_cache_owner() : id_(next_owner_id()) {}
 
-thread_cache* thread_cache_owner::cache_of_thread(stream_ref stream, int device) {
-  recent_cache const& recent = recent_entry(id_, stream.handle());
-  // A stream that was moved from has the handle of the default stream, but not its kind.
-  bool const is_found = recent.owner_id == id_ && recent.handle == stream.handle() &&
-                        recent.stream.stream().kind() == stream.kind() && recent.stream.is_live();
-  return is_found ? recent.cache : cache_of_thread(runtime::stream_id_of(stream, device));
+thread_cache* thread_cache_owner::cache_of_thread_slow_path(stream_ref stream, int device) {
+  return cache_of_thread(runtime::stream_id_of(stream, device));
 }
 
-thread_cache* thread_cache_owner::cache_of_thread(runtime::stream_id const& stream) noexcept {
-  if (!stream.is_live()) return nullptr;
-  recent_cache& recent = recent_entry(id_, stream.stream().handle());
-  if (recent.owner_id == id_ && recent.stream == stream) return recent.cache;
+thread_cache* thread_cache_owner::cache_of_thread_slow_path(
+    runtime::stream_id const& stream) noexcept {
+  if (!stream.is_live() || stream.is_foreign()) return nullptr;
   if (is_thread_ended) return nullptr;
-  thread_cache* cache = nullptr;
   try {
-    if (!stream.is_foreign()) cache = find_or_create(stream);
+    thread_cache* const cache = find_or_create(stream);
+    recent_entry(stream.stream().handle()) = {id_, stream.stream().handle(), stream, cache};
+    return cache;
   } catch (std::exception const&) {
     return nullptr;
   }
-  recent = {id_, stream.stream().handle(), stream, cache};
-  return cache;
 }
 
 thread_cache* thread_cache_owner::find_or_create(runtime::stream_id const& stream) {

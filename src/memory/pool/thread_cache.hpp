@@ -12,6 +12,7 @@
 
 #include <roc/stream.hpp>
 
+#include "base/lookup_cache.hpp"
 #include "memory/device/pool_slab.hpp"
 #include "memory/pool/size_class.hpp"
 #include "runtime/stream_id.hpp"
@@ -51,11 +52,15 @@ struct thread_cache {
   /// Ends exclusive access.
   void leave() noexcept { is_entered.store(false, std::memory_order_release); }
 
-  /// Returns the maximum number of blocks of the size class in a cache.
-  static constexpr std::uint32_t capacity(unsigned size_class) {
-    std::size_t const fit = (std::size_t{512} << 10) / size_class_bytes(size_class);
-    return static_cast<std::uint32_t>(std::clamp<std::size_t>(fit, 2, 64));
-  }
+  /// The maximum number of blocks of each size class in a cache.
+  static constexpr std::array<std::uint32_t, size_class_count> capacities = [] {
+    std::array<std::uint32_t, size_class_count> result{};
+    for (unsigned i = 0; i < size_class_count; ++i) {
+      std::size_t const fit = (std::size_t{512} << 10) / size_class_bytes(i);
+      result[i] = static_cast<std::uint32_t>(std::clamp<std::size_t>(fit, 2, 64));
+    }
+    return result;
+  }();
 
   /// Counts bytes that the thread has allocated. Returns true if the count is a new maximum.
   bool count_allocated(std::size_t size) noexcept {
@@ -75,14 +80,15 @@ struct thread_cache {
     if (block == nullptr) return nullptr;
     heads[size_class] = block->next;
     --counts[size_class];
-    subtract(bytes, size_class_bytes(size_class));
+    subtract(bytes, block->bytes());
     return block;
   }
+  /// Adds a block of the size class.
   void push(pool_block& block, unsigned size_class) noexcept {
     block.next = heads[size_class];
     heads[size_class] = &block;
     ++counts[size_class];
-    add(bytes, size_class_bytes(size_class));
+    add(bytes, block.bytes());
   }
   /// Removes and returns a large block of exactly `pages`; null if there is none.
   pool_block* pop_large(std::size_t pages) noexcept {
@@ -130,6 +136,17 @@ struct thread_cache {
   }
 };
 
+/// The result of a lookup of a thread's cache.
+struct recent_cache {
+  std::uint64_t owner_id;  // 0: the entry is empty
+  detail::native_stream* handle;
+  runtime::stream_id stream;
+  thread_cache* cache;
+};
+
+/// The recent lookups of the calling thread.
+extern constinit thread_local base::lookup_cache<recent_cache> recent_caches;
+
 /// The owner of thread caches: a pool. Threads that have caches share its ownership.
 class thread_cache_owner : public std::enable_shared_from_this<thread_cache_owner> {
  public:
@@ -138,9 +155,31 @@ class thread_cache_owner : public std::enable_shared_from_this<thread_cache_owne
   /// no blocks of the stream: it is foreign, or the thread's static objects are being destroyed, or
   /// the cache cannot be created. Takes no lock if the thread has used the cache recently. Does not
   /// call HIP. Throws lifetime_error for a moved-from or destroyed stream, std::bad_alloc.
-  thread_cache* cache_of_thread(stream_ref stream, int device);
+  thread_cache* cache_of_thread(stream_ref stream, int device) {
+    thread_cache* const recent = recent_cache_of_thread(stream, device);
+    return recent != nullptr ? recent : cache_of_thread_slow_path(stream, device);
+  }
   /// As above. Returns null also for a stream that was destroyed.
-  thread_cache* cache_of_thread(runtime::stream_id const& stream) noexcept;
+  thread_cache* cache_of_thread(runtime::stream_id const& stream) noexcept {
+    thread_cache* const recent = recent_cache_of_thread(stream);
+    return recent != nullptr ? recent : cache_of_thread_slow_path(stream);
+  }
+  /// As above, but returns null if the thread has not used the cache recently.
+  thread_cache* recent_cache_of_thread(stream_ref stream, int device) const noexcept {
+    recent_cache const& recent = recent_entry(stream.handle());
+    // The default streams of all devices have one handle. So has a stream that was moved from, but
+    // another kind.
+    int const stream_device = stream.device_ordinal() >= 0 ? stream.device_ordinal() : device;
+    bool const is_found = recent.owner_id == id_ && recent.handle == stream.handle() &&
+                          recent.stream.device() == stream_device &&
+                          recent.stream.stream().kind() == stream.kind() && recent.stream.is_live();
+    return is_found ? recent.cache : nullptr;
+  }
+  thread_cache* recent_cache_of_thread(runtime::stream_id const& stream) const noexcept {
+    recent_cache const& recent = recent_entry(stream.stream().handle());
+    bool const is_found = recent.owner_id == id_ && recent.stream == stream && stream.is_live();
+    return is_found ? recent.cache : nullptr;
+  }
 
  protected:
   thread_cache_owner();
@@ -159,6 +198,13 @@ class thread_cache_owner : public std::enable_shared_from_this<thread_cache_owne
   /// Returns true if the pool_resource was destroyed.
   virtual bool is_closed() const noexcept = 0;
 
+  /// Returns the entry of the calling thread that may hold its lookup of a stream.
+  recent_cache& recent_entry(detail::native_stream* handle) const noexcept {
+    return recent_caches.slot_of(reinterpret_cast<std::uintptr_t>(handle), id_);
+  }
+  /// Implement cache_of_thread if the thread has not used the cache recently.
+  thread_cache* cache_of_thread_slow_path(stream_ref stream, int device);
+  thread_cache* cache_of_thread_slow_path(runtime::stream_id const& stream) noexcept;
   /// Returns the calling thread's cache for the stream, never null. Releases obsolete caches before
   /// it creates one. Takes the mutex of pools. Throws std::bad_alloc.
   thread_cache* find_or_create(runtime::stream_id const& stream);

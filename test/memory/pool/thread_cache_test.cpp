@@ -66,6 +66,16 @@ TEST(ThreadCache, BelongsToOnePoolAndOneThread) {
   EXPECT_EQ(1, other_pool->acquired);
 }
 
+TEST(ThreadCache, BelongsToTheDefaultStreamOfOneDevice) {
+  auto const pool = std::make_shared<owner>();
+  roc::stream_ref const of_second(nullptr, 1, roc::detail::stream_kind::default_stream);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(0, pool->cache_of_thread(roc::stream_ref(), 0)->stream.device());
+    EXPECT_EQ(1, pool->cache_of_thread(of_second, 0)->stream.device());
+  }
+  EXPECT_EQ(2, pool->acquired);
+}
+
 TEST(ThreadCache, IsNotFoundForADestroyedStream) {
   auto const pool = std::make_shared<owner>();
   stream_id id;
