@@ -6,21 +6,21 @@
 
 namespace roc::transfer {
 
-/// The memory spaces of the source and the destination, named as in hipMemcpyKind.
+/// The memory spaces of the source and the destination, named as in hipMemcpyKind. The first bit
+/// stands for a source and the second one for a destination in host memory.
 enum class copy_kind : unsigned char {
-  host_to_device,
-  device_to_host,
-  device_to_device,
-  host_to_host,
+  device_to_device = 0,
+  host_to_device = 1,
+  device_to_host = 2,
+  host_to_host = 3,
 };
 
 /// Returns the kind of a copy from `source` to `destination`.
 inline copy_kind copy_kind_of(detail::strided_region const& source,
                               detail::strided_region const& destination) noexcept {
-  bool const from_host = source.space == detail::memory_space::host;
-  bool const to_host = destination.space == detail::memory_space::host;
-  if (from_host) return to_host ? copy_kind::host_to_host : copy_kind::host_to_device;
-  return to_host ? copy_kind::device_to_host : copy_kind::device_to_device;
+  unsigned const from_host = source.space == detail::memory_space::host;
+  unsigned const to_host = destination.space == detail::memory_space::host;
+  return static_cast<copy_kind>(from_host | to_host << 1);
 }
 
 /// Returns the enumerator's name.
@@ -36,12 +36,12 @@ constexpr char const* to_string(copy_kind kind) noexcept {
 
 /// Returns true if the source is host memory.
 constexpr bool is_from_host(copy_kind kind) noexcept {
-  return kind == copy_kind::host_to_device || kind == copy_kind::host_to_host;
+  return (static_cast<unsigned>(kind) & 1) != 0;
 }
 
 /// Returns true if the destination is host memory.
 constexpr bool is_to_host(copy_kind kind) noexcept {
-  return kind == copy_kind::device_to_host || kind == copy_kind::host_to_host;
+  return (static_cast<unsigned>(kind) & 2) != 0;
 }
 
 }  // namespace roc::transfer

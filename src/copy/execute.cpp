@@ -157,7 +157,7 @@ int executing_device(plan const& p) {
 
 // Returns true for a copy between the memories of two devices, one of which is the executor.
 bool has_two_devices(plan const& p, int executor) {
-  return p.source_device >= 0 && p.kind == copy_kind::device_to_device &&
+  return p.kind == copy_kind::device_to_device && p.source_device >= 0 &&
          p.source_device != executor;
 }
 
@@ -202,7 +202,8 @@ void execute(plan const& p, stream_ref const* stream) {
                                               : host_access::by_device,
                .has_partly_pinned = p.host_partly_pinned,
                .device_memory = {device_address(p.canonical.source, is_from_host(p.kind)),
-                                 device_address(p.canonical.destination, is_to_host(p.kind))}};
+                                 device_address(p.canonical.destination, is_to_host(p.kind))},
+               .uses_host_functions = !on_device};
   if (stream != nullptr || p.host_partly_pinned || !runtime::has_one_device()) {
     // A source that is read now is not used after the call.
     bool const is_read_now = p.reads_source_now && stream != nullptr;
@@ -217,11 +218,8 @@ void execute(plan const& p, stream_ref const* stream) {
     op.are_writes_untracked = p.is_untracked[1];
   }
 
-  op.uses_host_functions =
-      p.path == copy_path::packed || p.path == copy_path::staged || p.path == copy_path::host;
-
   bool is_direct = true;
-  if (has_two_devices(p, executor)) {
+  if (has_two_devices(p, executor)) [[unlikely]] {
     peer_route const route = route_of(p, executor, stream);
     is_direct = route.is_direct;
     op.device = route.device;
@@ -229,7 +227,7 @@ void execute(plan const& p, stream_ref const* stream) {
   }
   if (stream != nullptr && runtime::may_be_captured(*stream)) check_capturable(p, *stream);
   run_operation(trace_scope(p), op, stream, [&](stream_ref target) {
-    if (is_direct) {
+    if (is_direct) [[likely]] {
       execute_path(p, when, target);
       if (when == timing::enqueued && !on_device) track_host_access(p, target);
       return;

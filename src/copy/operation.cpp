@@ -38,20 +38,6 @@ namespace roc::transfer {
 
 using memory::host_table;
 
-namespace {
-
-// Records that work on `stream` accesses host memory.
-void record(std::span<base::byte_range const> ranges, stream_ref const& stream,
-            memory::access kind) {
-  if (ranges.empty()) return;
-  auto& table = host_table::instance();
-  // One range is mostly known to the calling thread's cache.
-  if (ranges.size() == 1) return table.record_use(ranges.front(), stream, kind);
-  table.record_uses(ranges, stream, kind);
-}
-
-}  // namespace
-
 void trace_scope::begin_copy(plan const& p) {
   begin("roc::copy %s %s %zu bytes", to_string(p.kind), roc::to_string(p.path),
         p.canonical.bytes());
@@ -122,15 +108,13 @@ void add_host_memory(operation const& op, memory::graph_memory& graph) {
   for (base::byte_range const range : op.host_writes) add(range, true);
 }
 
-void record_host_uses(operation const& op, stream_ref stream) {
+void record_host_ranges(operation const& op, stream_ref stream) {
   if (op.records_write_ranges && !op.host_writes.empty()) {
     host_table::instance().record_writes({op.host_writes.begin(), op.host_writes.end()}, stream);
   }
   if (op.records_read_ranges && !op.host_reads.empty()) {
     host_table::instance().record_reads({op.host_reads.begin(), op.host_reads.end()}, stream);
   }
-  record(op.host_reads, stream, memory::access::read);
-  record(op.host_writes, stream, memory::access::write);
 }
 
 }  // namespace roc::transfer

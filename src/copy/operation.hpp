@@ -18,6 +18,7 @@
 #include "copy/plan.hpp"
 #include "memory/device/device_use.hpp"
 #include "memory/device/graph_memory.hpp"
+#include "memory/host/host_table.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/default_stream_sync.hpp"
@@ -133,8 +134,22 @@ void order_after_earlier_work(operation const& op, int device);
 /// Blocks until writes of the memory that is read now are done, and makes `stream` wait for pending
 /// uses of memory that is pinned in part. Throws roc::error.
 void order_after_host_uses(operation const& op, stream_ref stream);
+/// Records the ranges of host memory of an operation that sets records_read_ranges or
+/// records_write_ranges. Throws roc::error.
+void record_host_ranges(operation const& op, stream_ref stream);
 /// Records the uses of host memory by work that has been enqueued on `stream`. Throws roc::error.
-void record_host_uses(operation const& op, stream_ref stream);
+inline void record_host_uses(operation const& op, stream_ref stream) {
+  if (op.records_read_ranges || op.records_write_ranges) record_host_ranges(op, stream);
+  auto const record = [stream](std::span<base::byte_range const> ranges, memory::access kind) {
+    if (ranges.empty()) return;
+    auto& table = memory::host_table::instance();
+    // One range is mostly known to the calling thread's cache.
+    if (ranges.size() == 1) return table.record_use(ranges.front(), stream, kind);
+    table.record_uses(ranges, stream, kind);
+  };
+  record(op.host_reads, memory::access::read);
+  record(op.host_writes, memory::access::write);
+}
 
 /// Throws roc::error if captured work cannot use the host memory, because it is pageable: its bytes
 /// would be those of the capture, or nothing would be known of its lifetime.

@@ -46,7 +46,7 @@ bool is_3d(layout::canonical_layout const& canonical, std::size_t min_row) {
 // and one call is then the whole cost. It reads the source during the call, so that a copy on a
 // stream must be allowed to. Downloads block in that call, which only a copy without a stream may
 // do. HIP rejects memory that is pinned in part.
-bool is_left_to_runtime(plan const& p, timing when) {
+inline bool is_left_to_runtime(plan const& p, timing when) {
   if (p.host_partly_pinned) return false;
   if (when == timing::now) return p.canonical.run <= base::options().staging_threshold;
   return p.kind == copy_kind::host_to_device && p.reads_source_now &&
@@ -98,22 +98,28 @@ bool are_rows_one_command(layout::canonical_layout const& canonical) noexcept {
          static_cast<std::size_t>(rows.destination) % engine_unit == 0;
 }
 
-copy_path fastest_path(plan const& p, timing when) {
-  if (p.kind == copy_kind::host_to_host) return copy_path::host;
-  bool const within_device = is_within_device(p);
-  bool const can_use_dma = within_device || p.host_pinned;
-  if (p.canonical.rank == 0) {
-    return can_use_dma || is_left_to_runtime(p, when) ? copy_path::dma : copy_path::staged;
-  }
-  if (within_device) return fastest_device_path(p);
+namespace {
+
+// Returns the fastest path of a strided copy, not between two host memories.
+copy_path fastest_strided_path(plan const& p) {
+  if (is_within_device(p)) return fastest_device_path(p);
   // For rows shorter than this, the copy engines take longer than the CPU takes to pack. Within a
   // device a kernel is faster for any row length.
   std::size_t const min_row = base::options().memcpy2d_min_row;
-  if (can_use_dma && suits_engines(p.canonical)) {
+  if (p.host_pinned && suits_engines(p.canonical)) {
     if (is_2d(p.canonical, min_row)) return copy_path::dma_2d;
     if (is_3d(p.canonical, min_row)) return copy_path::dma_3d;
   }
   return copy_path::packed;
+}
+
+}  // namespace
+
+copy_path fastest_path(plan const& p, timing when) {
+  if (p.kind == copy_kind::host_to_host) return copy_path::host;
+  if (p.canonical.rank != 0) return fastest_strided_path(p);
+  bool const can_use_dma = is_within_device(p) || p.host_pinned;
+  return can_use_dma || is_left_to_runtime(p, when) ? copy_path::dma : copy_path::staged;
 }
 
 namespace {
@@ -125,7 +131,7 @@ bool can_use_engines(plan const& p, timing when) {
 }
 
 // Returns true if the copy can take `path`.
-bool is_possible(plan const& p, timing when, copy_path path) {
+[[gnu::noinline]] bool is_possible(plan const& p, timing when, copy_path path) {
   if (p.kind == copy_kind::host_to_host) return path == copy_path::host;
   switch (path) {
     case copy_path::dma:
@@ -144,18 +150,19 @@ bool is_possible(plan const& p, timing when, copy_path path) {
 // Returns the path of the options if it is possible, else the fastest. Throws if the path is not
 // possible and comes from copy_options. The plan must be complete except for its path.
 copy_path choose_path(plan const& p, timing when) {
-  copy_path const requested = base::options().path;
-  if (requested != copy_path::none && is_possible(p, when, requested)) return requested;
-  if (base::options().is_path_required) base::throw_impossible_path(requested);
+  base::active_options const& options = base::options();
+  bool const is_requested = options.path != copy_path::none;
+  if (is_requested && is_possible(p, when, options.path)) return options.path;
+  if (options.is_path_required) base::throw_impossible_path(options.path);
   return fastest_path(p, when);
 }
 
 // Sets the device of a side that names none, if the other side names one: the device that HIP
-// reports, else the current one. Memory that all devices can access gets none. Throws roc::error.
-void name_devices(plan& p) {
+// reports, else the current one. Memory that all devices can access gets none. To be called for a
+// copy between device memories. Throws roc::error.
+[[gnu::noinline]] void name_devices(plan& p) {
   bool const names_one = (p.source_device < 0) != (p.destination_device < 0);
-  if (p.kind != copy_kind::device_to_device || !names_one || p.mapped) return;
-  if (runtime::has_one_device()) return;
+  if (!names_one || p.mapped || runtime::has_one_device()) return;
   bool const is_source_named = p.source_device >= 0;
   auto const found =
       platform::query_pointer(is_source_named ? p.canonical.destination : p.canonical.source);
@@ -166,9 +173,24 @@ void name_devices(plan& p) {
   unnamed = is_known ? found.device : runtime::current_device();
 }
 
+// Sets the host ranges of device sides that are device addresses of mapped host memory.
+[[gnu::noinline]] void find_mapped_memory(plan& p) {
+  using layout::side;
+  for (side const s : {side::source, side::destination}) {
+    if (s == side::source ? is_from_host(p.kind) : is_to_host(p.kind)) continue;
+    auto const range =
+        memory::device_aliases::instance().host_range_of(layout::byte_range_of(p.canonical, s));
+    if (!range) continue;
+    if (s == side::destination) memory::host_table::instance().check_writable(*range);
+    p.host_ranges[static_cast<std::size_t>(s)] = *range;
+    p.mapped = true;
+  }
+}
+
 // Sets the members that depend on the kinds of memory, and the path. The other members are set. The
-// host table does not know memory that other code has pinned: the regions state it.
-void complete(plan& p, timing when, detail::source_use use) {
+// host table does not know memory that other code has pinned: the regions state it. Inlined into
+// both forms of make_plan, which every copy calls.
+[[gnu::always_inline]] inline void complete(plan& p, timing when, detail::source_use use) {
   using layout::side;
   auto const& table = memory::host_table::instance();
   bool const from_host = is_from_host(p.kind);
@@ -193,26 +215,18 @@ void complete(plan& p, timing when, detail::source_use use) {
     // The CPU may write memory that the device must not.
     if (table.query_access(range, false).partly_pinned) p.host_partly_pinned = true;
   }
-  auto& aliases = memory::device_aliases::instance();
-  if (!aliases.empty()) [[unlikely]] {
-    for (side const s : {side::source, side::destination}) {
-      if (s == side::source ? from_host : to_host) continue;
-      auto const range = aliases.host_range_of(layout::byte_range_of(p.canonical, s));
-      if (!range) continue;
-      if (s == side::destination) table.check_writable(*range);
-      host_range_of(s) = *range;
-      p.mapped = true;
-    }
-  }
+  if (!memory::device_aliases::instance().empty()) [[unlikely]]
+    find_mapped_memory(p);
   // Untracked memory may count as device memory, but the CPU can access it at the same addresses.
   // The range of a device address that the library has given out is that of the host addresses.
-  for (side const s : {side::source, side::destination}) {
+  auto const add_untracked_range = [&](side s) {
     bool const is_untracked = p.is_untracked[static_cast<std::size_t>(s)];
-    if (is_untracked && host_range_of(s).bytes() == 0) {
+    if (is_untracked && host_range_of(s).bytes() == 0) [[unlikely]]
       host_range_of(s) = layout::byte_range_of(p.canonical, s);
-    }
-  }
-  name_devices(p);
+  };
+  add_untracked_range(side::source);
+  add_untracked_range(side::destination);
+  if (p.kind == copy_kind::device_to_device) name_devices(p);
   bool const is_copied_at_once = !p.host_pinned && use == detail::source_use::copied;
   p.reads_source_now = from_host && (when == timing::now || is_copied_at_once);
   p.path = choose_path(p, when);
@@ -242,17 +256,6 @@ plan make_plan(layout::canonical_layout const& validated, copy_kind kind, side_m
   plan result(validated, kind, source, destination);
   complete(result, when, use);
   return result;
-}
-
-hipMemcpyKind memcpy_kind_of(plan const& p) {
-  if (p.mapped) return hipMemcpyDefault;
-  switch (p.kind) {
-    case copy_kind::host_to_device: return hipMemcpyHostToDevice;
-    case copy_kind::device_to_host: return hipMemcpyDeviceToHost;
-    case copy_kind::device_to_device: return hipMemcpyDeviceToDevice;
-    case copy_kind::host_to_host: break;
-  }
-  return hipMemcpyHostToHost;
 }
 
 }  // namespace roc::transfer

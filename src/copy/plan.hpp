@@ -120,6 +120,15 @@ copy_path fastest_path(plan const& p, timing when);
 
 /// Returns the kind that HIP must be given for this copy and for copies between its device side and
 /// staging memory: hipMemcpyDefault if a device side is mapped host memory.
-hipMemcpyKind memcpy_kind_of(plan const& p);
+inline hipMemcpyKind memcpy_kind_of(plan const& p) {
+  if (p.mapped) return hipMemcpyDefault;
+  switch (p.kind) {
+    case copy_kind::host_to_device: return hipMemcpyHostToDevice;
+    case copy_kind::device_to_host: return hipMemcpyDeviceToHost;
+    case copy_kind::device_to_device: return hipMemcpyDeviceToDevice;
+    case copy_kind::host_to_host: break;
+  }
+  return hipMemcpyHostToHost;
+}
 
 }  // namespace roc::transfer

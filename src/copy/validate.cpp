@@ -47,9 +47,7 @@ void throw_shape_error(detail::strided_region const& source,
                     ", " + space_prefix(second.space) + shape_text(second));
 }
 
-void check_pointers(detail::strided_region const& source,
-                    detail::strided_region const& destination) {
-  if (source.data != nullptr && destination.data != nullptr) return;
+void throw_null_pointer(detail::strided_region const& source) {
   throw lifetime_error(std::string(source.data == nullptr ? "the source" : "the destination") +
                        " was moved from or never allocated; use an array that owns memory");
 }
@@ -71,10 +69,9 @@ void check_destination(layout::canonical_layout const& canonical) {
       "every element has its own address");
 }
 
-layout::canonical_layout validate_and_canonicalize(detail::strided_region const& source,
-                                                   detail::strided_region const& destination,
-                                                   copy_kind kind) {
-  check_pointers(source, destination);
+layout::canonical_layout validate_strided(detail::strided_region const& source,
+                                          detail::strided_region const& destination,
+                                          copy_kind kind) {
   layout::checked_range(source, "the source");
   layout::checked_range(destination, "the destination");
   // The axes follow the device side, so that it is contiguous in the linear order whenever
@@ -83,7 +80,6 @@ layout::canonical_layout validate_and_canonicalize(detail::strided_region const&
   layout::canonical_layout const canonical = layout::canonicalize(
       source, destination, source_leads ? layout::side::source : layout::side::destination);
   check_destination(canonical);
-  if (source.space == destination.space) check_overlap(canonical);
   return canonical;
 }
 

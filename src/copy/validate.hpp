@@ -47,9 +47,15 @@ inline void check_shapes(detail::strided_region const& source,
     throw_shape_error(source, destination);
 }
 
+/// Throws the lifetime_error of two sides of which one has a null pointer.
+[[noreturn]] void throw_null_pointer(detail::strided_region const& source);
+
 /// Throws lifetime_error if either data pointer is null. The caller has excluded empty regions.
-void check_pointers(detail::strided_region const& source,
-                    detail::strided_region const& destination);
+inline void check_pointers(detail::strided_region const& source,
+                           detail::strided_region const& destination) {
+  if (source.data == nullptr || destination.data == nullptr) [[unlikely]]
+    throw_null_pointer(source);
+}
 
 /// Throws overlap_error if source and destination share a byte. Both sides must be in the same
 /// memory space.
@@ -58,13 +64,28 @@ void check_overlap(layout::canonical_layout const& canonical);
 /// Throws layout_error if two indices of the destination refer to the same byte.
 void check_destination(layout::canonical_layout const& canonical);
 
+/// Does what validate_and_canonicalize does for pointers that are not null, except for the check of
+/// overlap.
+layout::canonical_layout validate_strided(detail::strided_region const& source,
+                                          detail::strided_region const& destination,
+                                          copy_kind kind);
+
 /// Returns the canonical layout of a copy between two non-empty regions of equal shape. Its axes
 /// follow the memory order of the device side if there is one, else that of the destination.
 /// Throws lifetime_error (null pointer), layout_error (an element is outside the address space, the
 /// destination's strides map two indices to the same byte, or the canonical layout has too many
 /// axes) and overlap_error.
-layout::canonical_layout validate_and_canonicalize(detail::strided_region const& source,
-                                                   detail::strided_region const& destination,
-                                                   copy_kind kind);
+inline layout::canonical_layout validate_and_canonicalize(detail::strided_region const& source,
+                                                          detail::strided_region const& destination,
+                                                          copy_kind kind) {
+  check_pointers(source, destination);
+  // Most copies are one run, which passes all checks of validate_strided.
+  std::size_t const run = layout::bytes_of_one_run(source, destination);
+  layout::canonical_layout const canonical =
+      run != 0 ? layout::layout_of_run(source.data, destination.data, run)
+               : validate_strided(source, destination, kind);
+  if (source.space == destination.space) check_overlap(canonical);
+  return canonical;
+}
 
 }  // namespace roc::transfer

@@ -11,11 +11,6 @@
 namespace roc::layout {
 namespace {
 
-// Returns the offset of the last step of the axis from the first, in bytes.
-std::ptrdiff_t reach_of(axis const& a, side operand) noexcept {
-  return static_cast<std::ptrdiff_t>(a.extent - 1) * step_of(a, operand);
-}
-
 // Makes the step on the leading side positive, by reversing the axis on both sides if necessary.
 // The first run of the layout is then at the other end of the axis.
 void make_step_positive(axis& a, side leading, canonical_layout& layout) {
@@ -45,12 +40,6 @@ void append(canonical_layout& layout, axis next) {
 }
 
 }  // namespace
-
-std::size_t canonical_layout::bytes() const noexcept {
-  std::size_t total = run;
-  for (std::size_t i = 0; i < rank; ++i) total *= axes[i].extent;
-  return total;
-}
 
 bool canonical_layout::is_dense(side operand) const noexcept {
   auto expected = static_cast<std::ptrdiff_t>(run);
@@ -95,21 +84,6 @@ canonical_layout merged_for(canonical_layout const& layout, side operand) noexce
   return result;
 }
 
-byte_span span_of(canonical_layout const& layout, side operand) noexcept {
-  byte_span result{0, static_cast<std::ptrdiff_t>(layout.run)};
-  for (std::size_t i = 0; i < layout.rank; ++i) {
-    std::ptrdiff_t const reach = reach_of(layout.axes[i], operand);
-    (reach < 0 ? result.low : result.high) += reach;
-  }
-  return result;
-}
-
-base::byte_range byte_range_of(canonical_layout const& layout, side operand) noexcept {
-  byte_span const span = span_of(layout, operand);
-  std::byte const* const origin = operand == side::source ? layout.source : layout.destination;
-  return base::byte_range::of(origin + span.low, static_cast<std::size_t>(span.high - span.low));
-}
-
 canonical_layout canonicalize(roc::detail::strided_region const& source,
                               roc::detail::strided_region const& destination, side leading) {
   canonical_layout layout;
@@ -118,8 +92,8 @@ canonical_layout canonicalize(roc::detail::strided_region const& source,
   layout.run = source.element_size;
 
   auto const size = static_cast<std::ptrdiff_t>(source.element_size);
-  // Every copy calls this: the axes are sorted in place, without an allocation, unless there are
-  // more than max_axes.
+  // Every strided copy calls this: the axes are sorted in place, without an allocation, unless
+  // there are more than max_axes.
   std::vector<axis> allocated_axes(source.rank > max_axes ? source.rank : 0);
   std::span<axis> axes(allocated_axes.empty() ? layout.axes.data() : allocated_axes.data(),
                        source.rank);

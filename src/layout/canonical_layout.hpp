@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include <roc/detail/strided_region.hpp>
@@ -31,6 +32,10 @@ enum class side : unsigned char { source, destination };
 inline std::ptrdiff_t step_of(axis const& a, side operand) noexcept {
   return operand == side::source ? a.source : a.destination;
 }
+/// Returns the offset of the last step of an axis from the first on one side, in bytes.
+inline std::ptrdiff_t reach_of(axis const& a, side operand) noexcept {
+  return static_cast<std::ptrdiff_t>(a.extent - 1) * step_of(a, operand);
+}
 
 /// A copy of runs of `run` contiguous bytes, repeated over the axes. The outermost axis comes
 /// first.
@@ -45,10 +50,24 @@ struct canonical_layout {
   std::array<axis, max_axes> axes;  // the first `rank` are set; setting all would slow every copy
 
   /// Returns the number of bytes that are copied.
-  std::size_t bytes() const noexcept;
+  std::size_t bytes() const noexcept {
+    std::size_t total = run;
+    for (std::size_t i = 0; i < rank; ++i) total *= axes[i].extent;
+    return total;
+  }
   /// Returns true if the given side is contiguous and holds the runs in their linear order.
   bool is_dense(side operand) const noexcept;
 };
+
+/// Returns the layout of a contiguous copy.
+inline canonical_layout layout_of_run(void const* source, void* destination,
+                                      std::size_t bytes) noexcept {
+  canonical_layout result;
+  result.source = static_cast<std::byte const*>(source);
+  result.destination = static_cast<std::byte*>(destination);
+  result.run = bytes;
+  return result;
+}
 
 /// The bytes [begin, end) of a copy, counted in the linear order of its runs.
 struct packed_range {
@@ -70,9 +89,41 @@ struct byte_span {
   std::ptrdiff_t high;
 };
 /// Returns the smallest range of offsets that contains all bytes of one side.
-byte_span span_of(canonical_layout const& layout, side operand) noexcept;
+inline byte_span span_of(canonical_layout const& layout, side operand) noexcept {
+  byte_span result{0, static_cast<std::ptrdiff_t>(layout.run)};
+  for (std::size_t i = 0; i < layout.rank; ++i) {
+    std::ptrdiff_t const reach = reach_of(layout.axes[i], operand);
+    (reach < 0 ? result.low : result.high) += reach;
+  }
+  return result;
+}
 /// Returns the smallest range of addresses that contains all bytes of one side.
-base::byte_range byte_range_of(canonical_layout const& layout, side operand) noexcept;
+inline base::byte_range byte_range_of(canonical_layout const& layout, side operand) noexcept {
+  byte_span const span = span_of(layout, operand);
+  std::byte const* const origin = operand == side::source ? layout.source : layout.destination;
+  return base::byte_range::of(origin + span.low, static_cast<std::size_t>(span.high - span.low));
+}
+
+/// Returns the bytes of a copy between two regions of the same shape and element size if both are
+/// contiguous in C order, and so are one run, within the address space. The canonical layout of the
+/// copy has no axes then. Returns 0 for all other regions. No extent may be zero.
+inline std::size_t bytes_of_one_run(roc::detail::strided_region const& source,
+                                    roc::detail::strided_region const& destination) noexcept {
+  std::size_t elements = 1;
+  for (std::size_t i = source.rank; i-- != 0;) {
+    if (source.shape[i] == 1) continue;
+    auto const step = static_cast<std::ptrdiff_t>(elements);
+    if (source.strides[i] != step || destination.strides[i] != step) return 0;
+    if (__builtin_mul_overflow(elements, source.shape[i], &elements)) return 0;
+  }
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(elements, source.element_size, &bytes)) return 0;
+  if (bytes > PTRDIFF_MAX) return 0;
+  auto const last = std::numeric_limits<std::uintptr_t>::max() - bytes;
+  bool const is_addressable = reinterpret_cast<std::uintptr_t>(source.data) <= last &&
+                              reinterpret_cast<std::uintptr_t>(destination.data) <= last;
+  return is_addressable ? bytes : 0;
+}
 
 /// Returns the canonical layout of a copy between two regions of the same shape and element size.
 /// No extent may be zero, and no offset of an element may exceed PTRDIFF_MAX bytes: see

@@ -27,12 +27,9 @@
 namespace roc::runtime {
 namespace {
 
-// AMD's runtime reads the sources of small copies in the order of the streams.
-#if ROCARRAY_PLATFORM_AMD
-constexpr bool reads_small_sources_early = false;
-#else
-constexpr bool reads_small_sources_early = true;
-#endif
+using sync_detail::has_default_stream_work;
+using sync_detail::work_count;
+
 // In mode deferred of the host platform, a query executes work that nothing has waited for.
 #if ROCARRAY_PLATFORM_HOST
 constexpr bool may_query_events = false;
@@ -40,7 +37,7 @@ constexpr bool may_query_events = false;
 constexpr bool may_query_events = true;
 #endif
 
-// The work of a default stream, if reads_small_sources_early.
+// The work of a default stream, if sync_detail::reads_small_sources_early.
 struct default_stream_work {
   event last;  // after the last work
   bool is_pending = false;
@@ -57,10 +54,6 @@ struct recorded_work {
 // True after the first work on a non-blocking stream: most programs have none, and then no copy
 // needs the lock of recorded_work.
 std::atomic<bool> has_non_blocking_work = false;
-// True if some default_stream_work::is_pending is. Changes only under the mutex of recorded_work.
-std::atomic<bool> has_default_stream_work = false;
-// The number of record_work calls.
-std::atomic<std::uint64_t> work_count = 0;
 // Devices with larger ordinals count as having pending work.
 constexpr std::size_t max_counted_devices = 64;
 // By device: one more than the work_count at the beginning of the last synchronize_all_streams, or
@@ -119,25 +112,20 @@ void keep_event(int device, event reached) {
 
 }  // namespace
 
-void record_work(stream_ref stream) {
-  if (belongs_to_capture(stream)) return;  // the launch of the graph records its work
-  if (stream.kind() == detail::stream_kind::non_blocking) {
-    stream_id const& id = stream_id_of(stream, stream.device_ordinal());
-    has_non_blocking_work.store(true);
-    std::lock_guard const lock(state().mutex);
-    state().on_non_blocking_streams[stream.device_ordinal()].add_with_event(id);
-  } else if (reads_small_sources_early && stream.kind() == detail::stream_kind::default_stream) {
-    record_default_stream_event(stream, true);
+void sync_detail::record_event_after_work(stream_ref stream) {
+  if (stream.kind() != detail::stream_kind::non_blocking) {
+    return record_default_stream_event(stream, true);
   }
-  work_count.fetch_add(1);  // last: a wait that counts this work must find it recorded
+  stream_id const& id = stream_id_of(stream, stream.device_ordinal());
+  has_non_blocking_work.store(true);
+  std::lock_guard const lock(state().mutex);
+  state().on_non_blocking_streams[stream.device_ordinal()].add_with_event(id);
 }
 
-void order_small_upload(stream_ref stream) {
-  if (!reads_small_sources_early || stream.kind() == detail::stream_kind::non_blocking) return;
+void sync_detail::order_small_upload_by_event(stream_ref stream) {
   if (stream.kind() == detail::stream_kind::default_stream) {
     return record_default_stream_event(stream, false);
   }
-  if (!has_default_stream_work.load()) return;
   int const device = stream.device_ordinal() >= 0 ? stream.device_ordinal() : current_device();
   std::lock_guard const lock(state().mutex);
   auto& all_work = state().on_default_stream;

@@ -7,6 +7,7 @@
 // work that it enqueued there.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -14,15 +15,47 @@
 #include <roc/stream.hpp>
 
 #include "platform/hip.hpp"
+#include "runtime/stream_capture.hpp"
 #include "runtime/stream_handle.hpp"
 
 namespace roc::runtime {
+
+namespace sync_detail {
+
+// AMD's runtime reads the sources of small copies in the order of the streams.
+#if ROCARRAY_PLATFORM_AMD
+inline constexpr bool reads_small_sources_early = false;
+#else
+inline constexpr bool reads_small_sources_early = true;
+#endif
+
+/// True if an event after work of a default stream may not have been reached. Changes only under
+/// the mutex of the recorded work.
+inline std::atomic<bool> has_default_stream_work = false;
+/// The number of record_work calls.
+inline std::atomic<std::uint64_t> work_count = 0;
+
+/// Returns true if record_work must record an event on streams of this kind.
+constexpr bool needs_event(detail::stream_kind kind) noexcept {
+  return kind == detail::stream_kind::non_blocking ||
+         (reads_small_sources_early && kind == detail::stream_kind::default_stream);
+}
+/// Implement record_work and order_small_upload where they call HIP. Take a process-wide lock.
+void record_event_after_work(stream_ref stream);
+void order_small_upload_by_event(stream_ref stream);
+
+}  // namespace sync_detail
 
 /// Records that the library has enqueued work on `stream`. For a non-blocking stream this records
 /// an event, which order_default_stream_after_all waits for. For the default stream, whose device
 /// must be current, it records one that order_small_upload waits for; not on AMD. Takes a
 /// process-wide lock then. Does not block on work. Throws roc::error.
-void record_work(stream_ref stream);
+inline void record_work(stream_ref stream) {
+  if (belongs_to_capture(stream)) return;  // the launch of the graph records its work
+  if (sync_detail::needs_event(stream.kind())) sync_detail::record_event_after_work(stream);
+  // Last: a wait that counts this work must find it recorded.
+  sync_detail::work_count.fetch_add(1);
+}
 
 /// The largest copy to the device for which order_small_upload is called. CUDA 13.0 reads up to 24
 /// KiB too early; other versions may have another limit.
@@ -42,7 +75,13 @@ inline constexpr std::size_t max_small_upload = 64 << 10;
 /// the library's last work on the default stream. Does not cover work that was enqueued without the
 /// library. Does nothing for a non-blocking stream, and on AMD. Does not block on work; calls HIP
 /// under a process-wide lock. Throws roc::error.
-void order_small_upload(stream_ref stream);
+inline void order_small_upload(stream_ref stream) {
+  using detail::stream_kind;
+  if (!sync_detail::reads_small_sources_early || stream.kind() == stream_kind::non_blocking) return;
+  bool const is_default = stream.kind() == stream_kind::default_stream;
+  if (!is_default && !sync_detail::has_default_stream_work.load()) return;
+  sync_detail::order_small_upload_by_event(stream);
+}
 
 /// Blocks until the stream is idle, after an error: work that was enqueued before the error must
 /// not access memory that the caller frees next. `device` is that of the default stream, or -1: the

@@ -26,6 +26,8 @@ namespace {
 // The number of stored exceptions. While it is 0, a synchronization costs only one additional load.
 std::atomic<int> stored_count = 0;
 
+bool is_any_stored() noexcept { return stored_count.load(std::memory_order_acquire) != 0; }
+
 using detail::stream_identity;
 
 struct slot_table {
@@ -120,7 +122,7 @@ std::shared_ptr<host_error_slot> host_error_slot_of(stream_ref stream, int devic
 }
 
 void rethrow_host_error(stream_ref stream) {
-  if (stored_count.load(std::memory_order_acquire) == 0) return;
+  if (!is_any_stored()) return;
   auto const slot = error_slots().find(detail::identity_of(stream));
   if (slot == nullptr) return;
   if (auto exception = slot->take(); exception != nullptr) {
@@ -144,11 +146,12 @@ void synchronize(stream_ref stream) {
     if (failure == nullptr) throw;
   }
   if (failure != nullptr) std::rethrow_exception(failure);
-  rethrow_host_error(stream);
+  if (is_any_stored()) [[unlikely]]
+    rethrow_host_error(stream);
 }
 
 void rethrow_host_error(int device) {
-  if (stored_count.load(std::memory_order_acquire) == 0) return;
+  if (!is_any_stored()) return;
   std::exception_ptr exception;
   {
     std::lock_guard const lock(error_slots().mutex);

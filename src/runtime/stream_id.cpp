@@ -13,7 +13,6 @@
 #include <roc/error.hpp>
 
 #include "base/log.hpp"
-#include "base/lookup_cache.hpp"
 #include "base/no_destructor.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
@@ -216,7 +215,7 @@ stream_slot& create_native(stream_table& streams, stream_properties const& wante
 
 // Returns the identity of a stream, and creates one if it has none. A stream that the library did
 // not create is foreign. Throws lifetime_error for a stream that has ended, and std::bad_alloc.
-stream_id look_up(stream_ref stream, int device) {
+stream_id find_or_create_id(stream_ref stream, int device) {
   stream_table& streams = stream_registry();
   std::unique_lock lock(streams.mutex);
   auto const of_device = [&](std::map<int, stream_slot*>& slots, bool is_foreign) {
@@ -301,24 +300,8 @@ hipStream_t relay_of_thread(int device) {
 
 }  // namespace
 
-stream_id const& stream_id_of(stream_ref stream, int device) {
-  static_cast<void>(handle(stream));
-  device = device_of(stream, device);
-  struct entry {
-    detail::native_stream* handle;
-    int device;
-    detail::stream_kind kind;
-    stream_id id;
-  };
-  thread_local base::lookup_cache<entry> cache;
-  entry& recent = cache.slot_of(reinterpret_cast<std::uintptr_t>(stream.handle()),
-                                static_cast<unsigned>(device));
-  if (!recent.id.is_empty() && recent.handle == stream.handle() && recent.device == device &&
-      recent.kind == stream.kind() && recent.id.is_live()) {
-    return recent.id;
-  }
-  recent = {stream.handle(), device, stream.kind(), look_up(stream, device)};
-  return recent.id;
+void stream_id_detail::look_up(stream_ref stream, int device, recent_stream& slot) {
+  slot = {stream.handle(), device, stream.kind(), find_or_create_id(stream, device)};
 }
 
 stream_id const& stream_id_of(stream_ref stream) {

@@ -13,7 +13,9 @@
 #include <roc/event.hpp>
 #include <roc/stream.hpp>
 
+#include "base/lookup_cache.hpp"
 #include "platform/hip.hpp"
+#include "runtime/stream_handle.hpp"
 
 namespace roc::runtime {
 
@@ -91,11 +93,41 @@ class stream_id {
   bool is_foreign_ = false;
 };
 
+namespace stream_id_detail {
+
+/// A stream that the calling thread has used, and its identity; empty if the slot is unused. 64
+/// bytes, so that the address of a slot is computed by a shift.
+struct alignas(64) recent_stream {
+  detail::native_stream* handle;
+  int device;
+  detail::stream_kind kind;
+  stream_id id;
+};
+inline constinit thread_local base::lookup_cache<recent_stream> recent_streams;
+
+/// Stores a stream and its identity in a slot of recent_streams; the stream gets an identity if it
+/// has none. A stream that the library did not create is foreign. Takes a process-wide lock. Throws
+/// lifetime_error for a stream that has ended, and std::bad_alloc.
+void look_up(stream_ref stream, int device, recent_stream& slot);
+
+}  // namespace stream_id_detail
+
 /// Returns the identity of a stream; `device` is used for the default stream, which has no device
 /// of its own. The reference is valid until the thread's next call. Takes a process-wide lock
 /// unless the thread used the stream recently. Throws lifetime_error for a moved-from or destroyed
-/// stream, and std::bad_alloc.
-stream_id const& stream_id_of(stream_ref stream, int device);
+/// stream, and std::bad_alloc. Inline, because every copy on a stream calls it.
+inline stream_id const& stream_id_of(stream_ref stream, int device) {
+  static_cast<void>(handle(stream));
+  device = device_of(stream, device);
+  auto& recent = stream_id_detail::recent_streams.slot_of(
+      reinterpret_cast<std::uintptr_t>(stream.handle()), static_cast<unsigned>(device));
+  bool const is_known = !recent.id.is_empty() && recent.handle == stream.handle() &&
+                        recent.device == device && recent.kind == stream.kind() &&
+                        recent.id.is_live();
+  if (!is_known) [[unlikely]]
+    stream_id_detail::look_up(stream, device, recent);
+  return recent.id;
+}
 
 /// Returns the identity of a stream on its device, or on the current device if it names none. May
 /// call HIP.

@@ -23,8 +23,7 @@ namespace {
 using detail::stream_identity;
 using detail::stream_watcher;
 
-// While there are no entries, a synchronization costs only one additional load.
-std::atomic<std::size_t> watched_streams = 0;
+using watcher_detail::watched_streams;
 
 struct watcher_table {
   std::mutex mutex;  // of the other members
@@ -96,9 +95,8 @@ void log_current_exception() noexcept {
 
 }  // namespace
 
-std::exception_ptr wait_for_watchers(stream_ref stream) noexcept {
+std::exception_ptr watcher_detail::wait(stream_ref stream) noexcept {
   using clock = std::chrono::steady_clock;
-  if (watched_streams.load(std::memory_order_acquire) == 0) return nullptr;
   std::exception_ptr failure;
   // One error is enough, because an event that cannot be queried throws each time.
   bool has_logged = false;

@@ -50,14 +50,17 @@ void copy_each_row(layout::canonical_layout const& canonical, hipMemcpyKind kind
   }
 }
 
-// Enqueues the copy with one call of HIP, if that is one command for the copy engines.
-void copy_within_segment(layout::canonical_layout const& canonical, hipMemcpyKind kind,
-                         hipStream_t stream) {
-  if (canonical.rank != 0 && !are_rows_one_command(canonical)) {
-    return copy_each_row(canonical, kind, stream);
-  }
+// Enqueues the copy of rows with one call of HIP, if that is one command for the copy engines.
+void copy_rows(layout::canonical_layout const& canonical, hipMemcpyKind kind, hipStream_t stream) {
+  if (!are_rows_one_command(canonical)) return copy_each_row(canonical, kind, stream);
   if (canonical.rank == 1) return copy_2d(canonical, kind, stream);
-  if (canonical.rank == 2) return copy_3d(canonical, kind, stream);
+  copy_3d(canonical, kind, stream);
+}
+
+// Enqueues the copy. Precondition: rank is at most 2.
+inline void copy_within_segment(layout::canonical_layout const& canonical, hipMemcpyKind kind,
+                                hipStream_t stream) {
+  if (canonical.rank != 0) return copy_rows(canonical, kind, stream);
   ROCARRAY_HIP(hipMemcpyAsync, canonical.destination, canonical.source, canonical.run, kind,
                stream);
 }

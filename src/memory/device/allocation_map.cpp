@@ -11,13 +11,6 @@
 namespace roc::memory {
 namespace {
 
-constexpr unsigned region_bits = 21;
-constexpr unsigned level_bits = 12;
-constexpr std::uintptr_t level_mask = (std::uintptr_t{1} << level_bits) - 1;
-// The value of a region that is neither empty nor covered by a single slab, as the innermost entry
-// of all its addresses. No slab has this address.
-constexpr std::uintptr_t mixed_region = 1;
-
 std::uintptr_t address_of(void const* data) { return reinterpret_cast<std::uintptr_t>(data); }
 
 // Returns the block of the slab that contains `address`, and the part of its range that is within
@@ -80,22 +73,6 @@ void allocation_map::remove(void const* data) noexcept {
   }
   entries_.erase(found);
   update_regions(address_of(data), end);
-}
-
-std::uintptr_t allocation_map::load_region(std::uintptr_t region) const noexcept {
-  auto const& slot = branches_[region >> 2 * level_bits & level_mask];
-  branch* const b = slot.load(std::memory_order_acquire);
-  if (b == nullptr) return 0;
-  leaf* const l = b->leaves[region >> level_bits & level_mask].load(std::memory_order_acquire);
-  if (l == nullptr) return 0;
-  return l->regions[region & level_mask].load(std::memory_order_acquire);
-}
-
-allocation_record* allocation_map::find(void const* address) noexcept {
-  std::uintptr_t const value = load_region(address_of(address) >> region_bits);
-  if (value == 0) return nullptr;
-  if (value == mixed_region) return find_slow_path(address_of(address));
-  return reinterpret_cast<pool_slab*>(value)->record_at(address);
 }
 
 allocation_record* allocation_map::find_allocated(void const* address) noexcept {

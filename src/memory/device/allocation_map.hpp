@@ -13,10 +13,9 @@
 #include "base/byte_range.hpp"
 #include "base/no_destructor.hpp"
 #include "memory/device/allocation_record.hpp"
+#include "memory/device/pool_slab.hpp"
 
 namespace roc::memory {
-
-class pool_slab;
 
 /// A process-wide map of the slabs of pools and of single allocations of other resources. Entries
 /// may be nested: a pool may have another pool as its upstream. Safe to call from any thread; no
@@ -49,7 +48,13 @@ class allocation_map {
   /// Returns the record of the innermost allocation that contains `address`, which may be inside
   /// the allocation; null if there is none. The caller guarantees that the memory at `address`
   /// stays allocated, by the library or by other code.
-  allocation_record* find(void const* address) noexcept;
+  allocation_record* find(void const* address) noexcept {
+    auto const number = reinterpret_cast<std::uintptr_t>(address);
+    std::uintptr_t const value = load_region(number >> region_bits);
+    if (value == 0) return nullptr;
+    if (value == mixed_region) return find_slow_path(number);
+    return reinterpret_cast<pool_slab const*>(value)->record_at(address);
+  }
 
   /// Returns the record of the innermost allocation that contains `address`, an address that
   /// nothing keeps allocated: another thread may free the memory at any time, and destroy the
@@ -94,6 +99,12 @@ class allocation_map {
   };
   // A radix tree with three levels of 12 bits: addresses of 57 bits in regions of 2^21 bytes. A
   // region's value is a pool_slab*, `mixed_region` or 0. Nodes are never freed.
+  static constexpr unsigned region_bits = 21;
+  static constexpr unsigned level_bits = 12;
+  static constexpr std::uintptr_t level_mask = (std::uintptr_t{1} << level_bits) - 1;
+  // The value of a region that is neither empty nor covered by a single slab, as the innermost
+  // entry of all its addresses. No slab has this address.
+  static constexpr std::uintptr_t mixed_region = 1;
   struct leaf {
     std::array<std::atomic<std::uintptr_t>, 4096> regions{};
   };
@@ -112,7 +123,14 @@ class allocation_map {
   located_record find_with_range_slow_path(std::uintptr_t address) noexcept;
   /// Returns the stored value of region number `region`: a pool_slab*, `mixed_region` or 0.
   /// Lock-free.
-  std::uintptr_t load_region(std::uintptr_t region) const noexcept;
+  std::uintptr_t load_region(std::uintptr_t region) const noexcept {
+    auto const& slot = branches_[region >> 2 * level_bits & level_mask];
+    branch* const b = slot.load(std::memory_order_acquire);
+    if (b == nullptr) return 0;
+    leaf* const l = b->leaves[region >> level_bits & level_mask].load(std::memory_order_acquire);
+    if (l == nullptr) return 0;
+    return l->regions[region & level_mask].load(std::memory_order_acquire);
+  }
   /// Returns a reference to the value of a region, and creates missing nodes. The caller holds the
   /// mutex. Throws std::bad_alloc, but not if the region was in an entry before.
   std::atomic<std::uintptr_t>& region_slot(std::uintptr_t region);

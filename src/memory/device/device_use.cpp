@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "memory/device/device_use.hpp"
 
+#include <cstddef>
 #include <exception>
 
 #include "base/error.hpp"
 #include "memory/device/allocation_map.hpp"
-#include "memory/device/graph_memory.hpp"
 
 namespace roc::memory {
 namespace {
@@ -26,9 +26,8 @@ void finish_use_quietly(allocation_record* record, stream_id const& stream) noex
 }  // namespace
 
 void synchronize_default_stream(int device, void const* first, void const* second) {
-  for (void const* const address : {first, second}) {
-    synchronize_default_stream(device, find_record(address));
-  }
+  if (first != nullptr) synchronize_default_stream(device, find_record(first));
+  if (second != nullptr) synchronize_default_stream(device, find_record(second));
 }
 
 void synchronize_default_stream(int device, allocation_record const* record) {
@@ -38,29 +37,23 @@ void synchronize_default_stream(int device, allocation_record const* record) {
   runtime::order_after(runtime::stream_id_of({}, device), record->allocation_stream);
 }
 
-device_use::device_use(stream_ref stream, int device, void const* first, void const* second,
+bool device_use::is_use_recorded(void const* address, stream_ref const& stream, int device) {
+  allocation_record* const record = find_record(address);
+  return record == nullptr || record->has_tracked(runtime::stream_id_of(stream, device));
+}
+
+void device_use::begin(stream_ref stream, int device, void const* first, void const* second,
                        std::span<allocation_record* const> records) {
-  if (graph_memory* const graph = captured_memory_of(stream)) [[unlikely]] {
-    graph->add_device(first);
-    graph->add_device(second);
-    return;
-  }
   allocation_record* const found[2] = {find_record(first), find_record(second)};
-  if (found[0] == nullptr && found[1] == nullptr && records.empty()) return;
-  // The common case records nothing; the stream_id is not copied then.
-  stream_id const& id = runtime::stream_id_of(stream, device);
-  auto const needs_no_record = [&](allocation_record* record) {
-    return record == nullptr || record->has_tracked(id);
-  };
-  if (needs_no_record(found[0]) && needs_no_record(found[1]) && records.empty()) return;
-  stream_ = id;
-  more_pending_.reserve(records.size());
+  begun_uses& uses = begun_.emplace();
+  uses.stream = runtime::stream_id_of(stream, device);
+  uses.more_pending.reserve(records.size());
   try {
-    for (int i = 0; i < 2; ++i) {
-      if (found[i] != nullptr && found[i]->begin_use(stream_)) pending_[i] = found[i];
+    for (std::size_t i = 0; i != uses.pending.size(); ++i) {
+      if (found[i] != nullptr && found[i]->begin_use(uses.stream)) uses.pending[i] = found[i];
     }
     for (allocation_record* const record : records) {
-      if (record->begin_use(stream_)) more_pending_.push_back(record);
+      if (record->begin_use(uses.stream)) uses.more_pending.push_back(record);
     }
   } catch (...) {
     finish_quietly();
@@ -69,8 +62,12 @@ device_use::device_use(stream_ref stream, int device, void const* first, void co
 }
 
 void device_use::finish_quietly() noexcept {
-  for (allocation_record* const record : pending_) finish_use_quietly(record, stream_);
-  for (allocation_record* const record : more_pending_) finish_use_quietly(record, stream_);
+  for (allocation_record* const record : begun_->pending) {
+    finish_use_quietly(record, begun_->stream);
+  }
+  for (allocation_record* const record : begun_->more_pending) {
+    finish_use_quietly(record, begun_->stream);
+  }
 }
 
 }  // namespace roc::memory

@@ -2,12 +2,15 @@
 // Tracking of device memory that enqueued work uses, by address.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include <roc/stream.hpp>
 
 #include "memory/device/allocation_record.hpp"
+#include "memory/device/graph_memory.hpp"
 #include "runtime/stream_id.hpp"
 
 namespace roc::memory {
@@ -35,22 +38,45 @@ class device_use {
   /// Begins the uses. `device` is the device of the default stream if `stream` does not name one.
   /// No element of `records` is null. Throws roc::error, std::bad_alloc; no event is missing then.
   device_use(stream_ref stream, int device, void const* first, void const* second = nullptr,
-             std::span<allocation_record* const> records = {});
+             std::span<allocation_record* const> records = {}) {
+    if (graph_memory* const graph = captured_memory_of(stream)) [[unlikely]] {
+      graph->add_device(first);
+      graph->add_device(second);
+      return;
+    }
+    auto const needs_no_record = [&](void const* address) {
+      return address == nullptr || is_use_recorded(address, stream, device);
+    };
+    // The common case records nothing.
+    if (needs_no_record(first) && needs_no_record(second) && records.empty()) [[likely]]
+      return;
+    begin(stream, device, first, second, records);
+  }
   /// Records events after the work, if the stream is foreign. Errors go to the log hook.
   ~device_use() {
-    if (!stream_.is_empty()) finish_quietly();
+    if (begun_) finish_quietly();
   }
   device_use(device_use const&) = delete;
   device_use& operator=(device_use const&) = delete;
 
  private:
+  struct begun_uses {
+    runtime::stream_id stream;
+    // The records that need finish_use: of the addresses, and others.
+    std::array<allocation_record*, 2> pending{};
+    std::vector<allocation_record*> more_pending;
+  };
+
+  // Returns true if work on `stream` needs no call of allocation_record::begin_use for the
+  // allocation that contains `address`, or if there is none. Throws what the constructor throws.
+  static bool is_use_recorded(void const* address, stream_ref const& stream, int device);
+  // Begins the uses of allocations, and throws what the constructor throws.
+  void begin(stream_ref stream, int device, void const* first, void const* second,
+             std::span<allocation_record* const> records);
   // Ends the uses that have begun. Errors go to the log hook.
   void finish_quietly() noexcept;
 
-  runtime::stream_id stream_;  // empty if no use was to be recorded
-  // The records that need finish_use: of the addresses, and others.
-  allocation_record* pending_[2] = {nullptr, nullptr};
-  std::vector<allocation_record*> more_pending_;
+  std::optional<begun_uses> begun_;  // nullopt if no use was to be recorded
 };
 
 }  // namespace roc::memory

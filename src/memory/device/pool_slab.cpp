@@ -31,18 +31,6 @@ pool_slab::~pool_slab() {
   }
 }
 
-pool_block* pool_slab::record_at(void const* address) const noexcept {
-  auto const offset = static_cast<std::size_t>(static_cast<std::byte const*>(address) - data_);
-  if (offset >= bytes_) return nullptr;
-  pool_span* const span = pages_[offset / page_bytes].load(std::memory_order_acquire);
-  if (span == nullptr) return nullptr;
-  if (span->block_count == 1) return &span->blocks[0];
-  // Both fit in 32 bits, because blocks of a size class have at most 1 MiB.
-  auto const offset_in_span = static_cast<std::uint32_t>(offset - span->first_page * page_bytes);
-  std::uint32_t const index = offset_in_span / static_cast<std::uint32_t>(span->block_bytes);
-  return index < span->block_count ? &span->blocks[index] : nullptr;
-}
-
 void pool_slab::map_pages(pool_span const& span, pool_span* value) noexcept {
   for (std::size_t i = span.first_page; i < span.first_page + span.pages; ++i) {
     pages_[i].store(value, std::memory_order_release);

@@ -125,6 +125,18 @@ inline std::byte* pool_span::data() const noexcept {
   return slab->data() + first_page * page_bytes;
 }
 
+inline pool_block* pool_slab::record_at(void const* address) const noexcept {
+  auto const offset = static_cast<std::size_t>(static_cast<std::byte const*>(address) - data_);
+  if (offset >= bytes_) return nullptr;
+  pool_span* const span = pages_[offset / page_bytes].load(std::memory_order_acquire);
+  if (span == nullptr) return nullptr;
+  if (span->block_count == 1) return &span->blocks[0];
+  // Both fit in 32 bits, because blocks of a size class have at most 1 MiB.
+  auto const offset_in_span = static_cast<std::uint32_t>(offset - span->first_page * page_bytes);
+  std::uint32_t const index = offset_in_span / static_cast<std::uint32_t>(span->block_bytes);
+  return index < span->block_count ? &span->blocks[index] : nullptr;
+}
+
 inline bool fewer_pages::operator()(pool_span const* a, std::size_t pages) const noexcept {
   return a->pages < pages;
 }

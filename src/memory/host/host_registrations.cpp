@@ -8,7 +8,6 @@
 
 #include <roc/error.hpp>
 
-#include "base/no_destructor.hpp"
 #include "base/options.hpp"
 #include "memory/host/device_aliases.hpp"
 #include "memory/host/host_table.hpp"
@@ -100,11 +99,6 @@ std::vector<base::byte_range> register_segments(base::byte_range range, unsigned
 }
 
 }  // namespace
-
-host_registrations& host_registrations::instance() noexcept {
-  static base::no_destructor<host_registrations> registrations;
-  return *registrations;
-}
 
 bool host_registrations::increment_count_locked(base::byte_range range, unsigned flags,
                                                 table_lock& lock) {

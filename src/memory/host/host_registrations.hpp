@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/byte_range.hpp"
+#include "base/no_destructor.hpp"
 #include "memory/host/host_uses.hpp"
 
 namespace roc::memory {
@@ -23,7 +24,10 @@ namespace roc::memory {
 class host_registrations {
  public:
   /// Returns the one object of the process, which is never destroyed. Does not allocate.
-  static host_registrations& instance() noexcept;
+  static host_registrations& instance() noexcept {
+    static base::no_destructor<host_registrations> registrations;
+    return *registrations;
+  }
 
   /// Registers a range with flags of hipHostRegister, or increments its count if it is registered
   /// already. A large range is registered in segments. Calls HIP, and blocks for a long time.

@@ -2,7 +2,6 @@
 #include "memory/host/host_table.hpp"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <limits>
 #include <string>
@@ -10,9 +9,6 @@
 
 #include <roc/error.hpp>
 
-#include "base/lookup_cache.hpp"
-#include "runtime/current_device.hpp"
-#include "runtime/stream_handle.hpp"
 #include "runtime/stream_id.hpp"
 
 namespace roc::memory {
@@ -115,56 +111,8 @@ std::optional<base::byte_range> host_table::managed_array_of(base::byte_range ra
 }
 
 // Properties that copies need
-//
-// Most copies use memory that the same thread has used before: its cached query is valid while the
-// table has not changed, and costs no lock.
-
-// A query about memory of which all parts have the same properties.
-struct host_table::query {
-  struct tracked_use {
-    runtime::stream_id stream;
-    bool is_write = false;
-  };
-
-  std::uint64_t version = 0;  // of the table; 0: empty
-  base::byte_range range;
-  host_memory_properties properties;
-  bool has_entries = false;
-  // The last two streams in the uses of the memory, the later one first; may be empty.
-  std::array<tracked_use, 2> tracked;
-
-  bool covers(base::byte_range part, std::uint64_t current_version) const noexcept {
-    return version == current_version && range.contains(part);
-  }
-  bool allows(bool written) const noexcept { return !(written && properties.read_only); }
-  // Does not call HIP, so that a default stream of the current device is found only if there is no
-  // other device.
-  bool has_tracked(stream_ref stream, access kind) const {
-    for (tracked_use const& use : tracked) {
-      if (use.stream.is_empty() || use.stream.stream().handle() != stream.handle()) continue;
-      bool const is_same = !use.stream.is_default() ||
-                           use.stream.device() == stream.device_ordinal() ||
-                           (stream.device_ordinal() < 0 && runtime::has_one_device());
-      if (is_same) return (kind == access::read || use.is_write) && use.stream.is_live();
-    }
-    return false;
-  }
-  // Stores that a use of the stream is recorded. Does nothing for a foreign stream, whose every use
-  // needs an event.
-  void track(runtime::stream_id const& stream, access kind) {
-    if (stream.is_foreign()) return;
-    if (tracked[0].stream != stream) std::swap(tracked[0], tracked[1]);
-    if (tracked[0].stream != stream) tracked[0] = {stream, false};
-    if (kind == access::write) tracked[0].is_write = true;
-  }
-};
 
 void host_table::invalidate_queries_locked() noexcept { version_.store(next_version.fetch_add(1)); }
-
-host_table::query& host_table::query_slot(base::byte_range range) noexcept {
-  static constinit thread_local base::lookup_cache<query> queries;
-  return queries.slot_of(range.begin);
-}
 
 host_table::query host_table::make_query_locked(base::byte_range range) const {
   auto const array = find_neighborhood(allocations_, range);
@@ -181,16 +129,11 @@ host_table::query host_table::make_query_locked(base::byte_range range) const {
 
 host_table::query& host_table::find_query(base::byte_range range) const {
   query& cached = query_slot(range);
-  if (!cached.covers(range, version_.load())) [[unlikely]]
-    update_query(cached, range);
+  if (!cached.covers(range, version_.load())) {
+    std::lock_guard const lock(mutex_);
+    cached = make_query_locked(range);
+  }
   return cached;
-}
-
-// Not inline, as query_properties: this code would cost 8 ns in the usual case too, which is on the
-// path of every copy.
-[[gnu::noinline]] void host_table::update_query(query& cached, base::byte_range range) const {
-  std::lock_guard const lock(mutex_);
-  cached = make_query_locked(range);
 }
 
 host_table::host_memory_properties host_table::properties_locked(base::byte_range range,
@@ -213,17 +156,12 @@ host_table::host_memory_properties host_table::properties_locked(base::byte_rang
   return result;
 }
 
-host_table::host_memory_properties host_table::query_access(base::byte_range range,
-                                                            bool written) const {
-  query const& found = find_query(range);
-  if (found.range.contains(range) && found.allows(written)) return found.properties;
-  return query_properties(range, written);
-}
-
 [[gnu::noinline]] host_table::host_memory_properties host_table::query_properties(
-    base::byte_range range, bool written) const {
+    query& cached, base::byte_range range, bool written) const {
   std::lock_guard const lock(mutex_);
-  return properties_locked(range, written);
+  if (!cached.covers(range, version_.load())) cached = make_query_locked(range);
+  bool const is_known = cached.range.contains(range) && cached.allows(written);
+  return is_known ? cached.properties : properties_locked(range, written);
 }
 
 std::vector<host_table::host_memory_properties> host_table::query_access(
@@ -286,19 +224,14 @@ std::vector<std::shared_ptr<host_uses>> host_table::uses_of(
   return result;
 }
 
-void host_table::record_use(base::byte_range range, stream_ref stream, access kind) {
+[[gnu::noinline]] void host_table::record_new_use(base::byte_range range, stream_ref stream,
+                                                  access kind) {
   query& known = find_query(range);
   bool const is_uniform = known.range.contains(range);
-  if (is_uniform && (!known.has_entries || known.has_tracked(stream, kind))) [[likely]]
-    return;
-  record_new_use(is_uniform ? &known : nullptr, range, stream, kind);
-}
-
-[[gnu::noinline]] void host_table::record_new_use(query* known, base::byte_range range,
-                                                  stream_ref stream, access kind) {
+  if (is_uniform && (!known.has_entries || known.has_tracked(stream, kind))) return;
   runtime::stream_id const id = runtime::stream_id_of(stream);
   for (auto const& uses : uses_of({&range, 1}, false)) uses->record(id, kind);
-  if (known != nullptr) known->track(id, kind);
+  if (is_uniform) known.track(id, kind);
 }
 
 void host_table::record_uses(std::span<base::byte_range const> ranges, stream_ref stream,

@@ -3,21 +3,26 @@
 // use them. Copies look up host memory here instead of calling HIP.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <roc/memory/host_memory.hpp>
 #include <roc/stream.hpp>
 
 #include "base/byte_range.hpp"
+#include "base/lookup_cache.hpp"
 #include "base/no_destructor.hpp"
 #include "memory/host/cpu_uses.hpp"
 #include "memory/host/host_uses.hpp"
+#include "runtime/current_device.hpp"
+#include "runtime/stream_id.hpp"
 
 namespace roc::memory {
 
@@ -159,18 +164,17 @@ class host_table {
   /// not cover the range if parts of the range have different properties. Valid until the thread's
   /// next call.
   query& find_query(base::byte_range range) const;
-  /// Stores the query for the range in `cached`. Takes the mutex.
-  void update_query(query& cached, base::byte_range range) const;
-  /// Records a use that is not known to the calling thread's cache, and stores it in `known` unless
-  /// that is null.
-  void record_new_use(query* known, base::byte_range range, stream_ref stream, access kind);
+  /// Records a use that may not be known to the calling thread's cache, and stores it there.
+  void record_new_use(base::byte_range range, stream_ref stream, access kind);
   /// Returns the query for the largest range around `range` that has the same entries; an empty one
   /// if parts of `range` have different entries.
   query make_query_locked(base::byte_range range) const;
   /// Returns the properties of the range. If `written`, throws as check_writable does.
   host_memory_properties properties_locked(base::byte_range range, bool written) const;
-  /// Does what properties_locked does. Takes the mutex.
-  host_memory_properties query_properties(base::byte_range range, bool written) const;
+  /// Does what properties_locked does, and stores the query in `cached` if that is out of date.
+  /// Takes the mutex.
+  host_memory_properties query_properties(query& cached, base::byte_range range,
+                                          bool written) const;
   void check_writable_locked(base::byte_range range) const;
   /// Returns the uses of the entries that overlap one of the ranges, without duplicates; if
   /// `only_pinned`, not those of pageable arrays. Throws std::bad_alloc.
@@ -190,5 +194,70 @@ class host_table {
 
   static constinit inline std::atomic<std::uint64_t> next_version = 1;
 };
+
+// Most copies use memory that the same thread has used before: its cached query is valid while the
+// table has not changed, and costs no lock. This case is inline; the others are not, because they
+// would cost 8 ns in this case too.
+
+/// A query about memory of which all parts have the same properties.
+struct host_table::query {
+  struct tracked_use {
+    runtime::stream_id stream;
+    bool is_write = false;
+  };
+
+  std::uint64_t version = 0;  // of the table; 0: empty
+  base::byte_range range;
+  host_memory_properties properties;
+  bool has_entries = false;
+  // The last two streams in the uses of the memory, the later one first; may be empty.
+  std::array<tracked_use, 2> tracked;
+
+  bool covers(base::byte_range part, std::uint64_t current_version) const noexcept {
+    return version == current_version && range.contains(part);
+  }
+  bool allows(bool written) const noexcept { return !(written && properties.read_only); }
+  /// Does not call HIP, so that a default stream of the current device is found only if there is no
+  /// other device.
+  bool has_tracked(stream_ref stream, access kind) const {
+    for (tracked_use const& use : tracked) {
+      if (use.stream.is_empty() || use.stream.stream().handle() != stream.handle()) continue;
+      bool const is_same = !use.stream.is_default() ||
+                           use.stream.device() == stream.device_ordinal() ||
+                           (stream.device_ordinal() < 0 && runtime::has_one_device());
+      if (is_same) return (kind == access::read || use.is_write) && use.stream.is_live();
+    }
+    return false;
+  }
+  /// Stores that a use of the stream is recorded. Does nothing for a foreign stream, whose every
+  /// use needs an event.
+  void track(runtime::stream_id const& stream, access kind) {
+    if (stream.is_foreign()) return;
+    if (tracked[0].stream != stream) std::swap(tracked[0], tracked[1]);
+    if (tracked[0].stream != stream) tracked[0] = {stream, false};
+    if (kind == access::write) tracked[0].is_write = true;
+  }
+};
+
+inline host_table::query& host_table::query_slot(base::byte_range range) noexcept {
+  static constinit thread_local base::lookup_cache<query> queries;
+  return queries.slot_of(range.begin);
+}
+
+inline host_table::host_memory_properties host_table::query_access(base::byte_range range,
+                                                                   bool written) const {
+  query& cached = query_slot(range);
+  if (cached.covers(range, version_.load()) && cached.allows(written)) [[likely]]
+    return cached.properties;
+  return query_properties(cached, range, written);
+}
+
+inline void host_table::record_use(base::byte_range range, stream_ref stream, access kind) {
+  query const& cached = query_slot(range);
+  bool const is_known = cached.covers(range, version_.load()) &&
+                        (!cached.has_entries || cached.has_tracked(stream, kind));
+  if (!is_known) [[unlikely]]
+    record_new_use(range, stream, kind);
+}
 
 }  // namespace roc::memory
