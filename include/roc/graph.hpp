@@ -69,7 +69,7 @@ class ROCARRAY_API graph_exec {
   graph_exec& operator=(graph_exec&& other) noexcept;
 
   /// Runs the graph after all work enqueued earlier on its device and on the devices of its arrays,
-  /// and blocks until it is complete.
+  /// and after pending uses of its host memory; blocks until it is complete.
   ///
   /// @throws lifetime_error if memory that the graph uses has been freed; nothing was enqueued then
   /// @throws roc::error for errors of HIP

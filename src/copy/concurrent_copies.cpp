@@ -10,6 +10,7 @@
 
 #include "base/options.hpp"
 #include "copy/execute.hpp"
+#include "copy/operation.hpp"
 #include "copy/staging/thread_pool.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/default_stream_sync.hpp"
@@ -131,6 +132,8 @@ void concurrent_copies::enqueue_device_copies() {
       work.push_back({item->executor, item->executor.device});
       work.push_back({item->executor, item->planned.source_device});
       work.push_back({item->executor, item->planned.destination_device});
+      // On any device, also one that has no part of the work.
+      wait_for_host_uses({&item->planned.host_ranges[0], 1}, {&item->planned.host_ranges[1], 1});
     }
     order_after_earlier_work(work);
   }

@@ -79,6 +79,15 @@ void synchronize_other_devices(std::vector<memory::allocation_record*> const& re
   }
 }
 
+// Returns the host memory that the graph reads, or that it writes.
+std::vector<base::byte_range> host_ranges(memory::graph_memory const& graph, bool are_written) {
+  std::vector<base::byte_range> result = graph.untracked(are_written);
+  for (auto const& use : graph.host()) {
+    if (use.is_write == are_written) result.push_back(use.range);
+  }
+  return result;
+}
+
 // Lets the next synchronization of the stream rethrow what host functions of the launch threw.
 void forward_exceptions(memory::graph_memory& graph, stream_ref stream) {
   auto slot = graph.host_errors();
@@ -186,7 +195,15 @@ void graph_exec::launch_on(stream_ref const* stream) {
   transfer::operation op;
   op.device = memory_->device();
   op.records = records;
-  if (stream == nullptr) synchronize_other_devices(records, op.device);
+  std::vector<base::byte_range> reads;
+  std::vector<base::byte_range> writes;
+  if (stream == nullptr) {
+    synchronize_other_devices(records, op.device);
+    reads = host_ranges(*memory_, false);
+    writes = host_ranges(*memory_, true);
+    op.host_reads = reads;
+    op.host_writes = writes;
+  }
   auto const work = [&](stream_ref target) {
     hipStream_t const native_stream = runtime::handle(target);
     // The exceptions are forwarded before the next launch begins, which may be on another stream.

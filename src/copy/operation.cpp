@@ -53,6 +53,12 @@ void trace_scope::begin(char const* format, ...) {
   range_.emplace(name.data());
 }
 
+void wait_for_host_uses(std::span<base::byte_range const> reads,
+                        std::span<base::byte_range const> writes) {
+  host_table::instance().wait_for_writes(reads);
+  host_table::instance().wait_for_uses(writes);
+}
+
 void order_after_earlier_work(operation const& op, int device) {
   memory::synchronize_default_stream(device, op.device_memory[0], op.device_memory[1]);
   for (memory::allocation_record const* const record : op.records) {
@@ -68,8 +74,7 @@ void order_after_earlier_work(operation const& op, int device) {
   }
   // Pending uses may be on streams of other devices too.
   if (op.has_partly_pinned || !runtime::has_one_device()) {
-    host_table::instance().wait_for_writes(op.host_reads);
-    host_table::instance().wait_for_uses(op.host_writes);
+    wait_for_host_uses(op.host_reads, op.host_writes);
   }
 }
 

@@ -128,6 +128,10 @@ inline bool needs_device_guard(operation const& op, int device, int source_devic
                                  runtime::is_device_relative(stream.handle());
   return depends_on_device && !runtime::has_one_device();
 }
+/// Blocks until no pending work, of any device, writes `reads` or uses `writes`, which are the host
+/// memory of an operation without a stream. Ranges may be empty. Throws roc::error, std::bad_alloc.
+void wait_for_host_uses(std::span<base::byte_range const> reads,
+                        std::span<base::byte_range const> writes);
 /// Blocks until all work is done that an operation without a stream comes after, or makes the
 /// default stream of `device`, which must be current, wait for it. Throws roc::error.
 void order_after_earlier_work(operation const& op, int device);

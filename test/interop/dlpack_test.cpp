@@ -8,11 +8,13 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <complex>
 #include <cstdint>
 #include <cstring>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "platform/call.hpp"
@@ -295,6 +297,93 @@ TEST(ToDlpack, OrdersConsumerAfterWorkWithStream) {
   gate.open();
   consuming.synchronize();
   EXPECT_EQ(9, host[999]);
+  tensor->deleter(tensor);
+}
+
+// Opens a gate after a while, in another thread.
+std::thread open_later(roc::test::gate& gate) {
+  return std::thread([&gate] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    gate.open();
+  });
+}
+
+// Expects that memory which `make_tensor(array, consumer)` has exported is not reused before the
+// consumer's work that was enqueued until the deleter was called. The library learns of the work of
+// a stream that it did not create only when it records an event.
+template <class F>
+void expect_reuse_after_foreign_consumer(F make_tensor) {
+  hipStream_t native = nullptr;
+  ROCARRAY_HIP(hipStreamCreateWithFlags, &native, hipStreamNonBlocking);
+  auto const consumer = roc::from_native(native);
+  auto seen = roc::pinned_array<int>(1000);
+  auto array = roc::device_array<int>({1000});
+  array.fill(7);
+  void* const data = array.data();
+  auto* const tensor = make_tensor(std::move(array), consumer);
+  roc::device().synchronize();  // the event that was recorded by the export is reached
+  roc::test::gate gate;
+  gate.close(consumer);
+  ROCARRAY_HIP(hipMemcpyAsync, seen.data(), data, sizeof(int) * 1000, hipMemcpyDeviceToHost,
+               native);
+  tensor->deleter(tensor);
+  auto const next = roc::device_array<int>({1000});
+  next.fill(0, roc::stream_ref());
+  std::thread opener = open_later(gate);
+  roc::stream_ref().synchronize();
+  opener.join();
+  consumer.synchronize();
+  EXPECT_EQ(std::vector<int>(1000, 7), std::vector<int>(seen.begin(), seen.end()));
+  roc::device().synchronize();
+  ROCARRAY_HIP(hipStreamDestroy, native);
+}
+
+TEST(ToDlpack, MemoryIsReusedAfterTheWorkOfAForeignConsumer) {
+  if (!roc::test::gate::holds()) GTEST_SKIP() << "in mode inline no work is ever pending";
+  expect_reuse_after_foreign_consumer([](auto array, roc::stream_ref consumer) {
+    return roc::to_dlpack(std::move(array), consumer);
+  });
+#if ROCARRAY_DLPACK_VERSIONED
+  expect_reuse_after_foreign_consumer([](auto array, roc::stream_ref consumer) {
+    return roc::to_dlpack_versioned(std::move(array), consumer);
+  });
+#endif
+}
+
+TEST(ToDlpack, MemoryIsFreedAlthoughTheConsumersStreamHasEnded) {
+  roc::pool_resource pool(roc::device_resource(0));
+  DLManagedTensor* tensor = nullptr;
+  {
+    roc::stream const consumer;
+    tensor = roc::to_dlpack(roc::device_array<int>({1000}, pool), consumer);
+  }
+  EXPECT_NE(0u, pool.statistics().current_bytes);
+  tensor->deleter(tensor);
+  EXPECT_EQ(0u, pool.statistics().current_bytes);
+}
+
+TEST(ToDlpack, OrdersConsumerAfterThePerThreadStreamOfAnotherThread) {
+  if (!roc::test::gate::holds()) GTEST_SKIP() << "in mode inline no work is ever pending";
+  roc::stream const consuming(roc::non_blocking);
+  auto seen = roc::pinned_array<int>(1000);
+  roc::hip_memory_resource direct;  // its memory has not been used before
+  roc::device_array<int> array;
+  roc::test::gate gate;
+  std::thread([&] {
+    auto const producing = roc::per_thread_stream();
+    array = roc::device_array<int>({1000}, direct, roc::order::c, producing);
+    array.fill(0, producing);
+    producing.synchronize();
+    gate.close(producing);
+    array.fill(9, producing);
+  }).join();
+  DLManagedTensor* const tensor = roc::to_dlpack(std::move(array), consuming);
+  ROCARRAY_HIP(hipMemcpyAsync, seen.data(), tensor->dl_tensor.data, sizeof(int) * 1000,
+               hipMemcpyDeviceToHost, roc::native(consuming));
+  std::thread opener = open_later(gate);
+  consuming.synchronize();
+  opener.join();
+  EXPECT_EQ(std::vector<int>(1000, 9), std::vector<int>(seen.begin(), seen.end()));
   tensor->deleter(tensor);
 }
 

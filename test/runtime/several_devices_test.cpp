@@ -282,15 +282,21 @@ TEST(SeveralDevices, CallWithoutStreamOverwritesHostMemoryAfterItWasRead) {
   auto pinned = roc::pinned_array<int>(1000);
   std::vector<int> const ones(1000, 1);
   auto const other = roc::to_device(std::vector<int>(1000, 2));
+  roc::graph const captured =
+      roc::capture([&](roc::stream_ref stream) { roc::copy(other, pinned, stream); });
+  roc::graph_exec graph(captured);
+  std::vector const parts{other(roc::slice(0, 500)), other(roc::slice(500, 1000))};
   auto const overwrite = [&](int way) {
     if (way == 0) return pinned.zero();
     if (way == 1) return roc::copy(ones, pinned);
     if (way == 2) return roc::copy(other, pinned);
+    if (way == 3) return graph.launch();
+    if (way == 4) return roc::gather(parts, pinned);
     roc::copy_batch batch;
     batch.add(other, pinned);
     batch.submit();
   };
-  for (int way = 0; way < 4; ++way) {
+  for (int way = 0; way < 6; ++way) {
     pinned.fill(7);
     pending_work work;
     roc::copy(pinned, work.array, work.stream);
@@ -307,8 +313,11 @@ TEST(SeveralDevices, CallWithoutStreamReadsHostMemoryAfterItWasWritten) {
   auto pinned = roc::pinned_array<int>(1000);
   std::vector<int> pageable(1000);
   auto const target = roc::device_array<int>({1000});
-  for (int way = 0; way < 6; ++way) {
-    bool const is_pinned = way % 2 == 0;
+  roc::graph const captured =
+      roc::capture([&](roc::stream_ref stream) { roc::copy(pinned, target, stream); });
+  roc::graph_exec graph(captured);
+  for (int way = 0; way < 10; ++way) {
+    bool const is_pinned = way % 2 == 0 || way == 9;
     auto const host = is_pinned ? roc::host_view<int>(pinned) : roc::host_view<int>(pageable);
     host.fill(7);
     target.fill(0);
@@ -320,6 +329,14 @@ TEST(SeveralDevices, CallWithoutStreamReadsHostMemoryAfterItWasWritten) {
       roc::copy(host, result);
     } else if (way < 4) {
       roc::copy(host, target);
+    } else if (way < 6) {
+      std::vector const targets{target.view()};
+      roc::broadcast(host, targets);
+    } else if (way < 8) {
+      std::vector const halves{target(roc::slice(0, 500)), target(roc::slice(500, 1000))};
+      roc::split_to_devices(host, halves);
+    } else if (way == 8) {
+      graph.launch();
     } else {
       roc::copy_batch batch;
       batch.add(host, target);

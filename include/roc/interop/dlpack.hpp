@@ -13,6 +13,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
+#include <new>
+#include <optional>
 #include <source_location>
 #include <string>
 #include <type_traits>
@@ -21,6 +24,7 @@
 #include <roc/detail/call_scope.hpp>
 #include <roc/detail/element_type.hpp>
 #include <roc/detail/memory_operand.hpp>
+#include <roc/detail/resource_adapter.hpp>
 #include <roc/detail/tensor_operand.hpp>
 #include <roc/detail/throw.hpp>
 #include <roc/device.hpp>
@@ -292,9 +296,9 @@ template <class T, std::size_t N>
 ///   overlap; use dlpack_view for such tensors
 /// @throws roc::error if the address is not device memory
 ///
-/// *Lifetime:* the tensor's deleter is called once, after the array was destroyed and all work on
-/// its device has finished. A tensor without elements is deleted before this returns. After an
-/// exception the caller still owns the tensor.
+/// *Lifetime:* the tensor's deleter is called once, after the array was destroyed and the work that
+/// uses the memory has finished, as roc::adopt describes. A tensor without elements is deleted
+/// before this returns. After an exception the caller still owns the tensor.
 template <class T, std::size_t N>
 [[nodiscard]] device_array<T, N> from_dlpack(DLManagedTensor* tensor,
                                              detail::caller at = std::source_location::current()) {
@@ -442,17 +446,45 @@ DLDevice dlpack_device_of(host_array<T, N> const& array) {
   return {is_pinned ? dlpack_pinned : kDLCPU, 0};
 }
 
+/// Records the work on a consumer's stream as a use of the array, whose memory is about to be
+/// freed. If that fails, blocks until the device is idle, and if that fails too, leaks the memory.
+template <class T, std::size_t N>
+void end_dlpack_use(device_array<T, N>& array, stream_ref consumer) noexcept {
+  try {
+    device_guard const current{device(array.device_ordinal())};
+    try {
+      array.record_stream(consumer);
+    } catch (lifetime_error const&) {
+      // The stream of the library has ended: its use has been recorded before.
+    } catch (std::exception const&) {
+      device().synchronize();
+    }
+  } catch (std::exception const& error) {
+    log_failed_deallocation(array.data(), error.what());
+    static_cast<void>(new (std::nothrow) device_array<T, N>(std::move(array)));
+  }
+}
+
 /// An array and the tensor that describes it. The tensor's deleter deletes both.
 template <class Managed, class Array, std::size_t N>
 struct dlpack_export {
-  explicit dlpack_export(Array&& source) : array(std::move(source)) {
+  dlpack_export(Array&& source, std::optional<stream_ref> stream)
+      : array(std::move(source)), consumer(stream) {
     managed.dl_tensor = axes.make_tensor(array.view(), dlpack_device_of(array));
     managed.manager_ctx = this;
     managed.deleter = [](Managed* self) { delete static_cast<dlpack_export*>(self->manager_ctx); };
   }
+  ~dlpack_export() {
+    if constexpr (requires { array.record_stream(*consumer); }) {
+      if (consumer && array.size() != 0) end_dlpack_use(array, *consumer);
+    }
+  }
+  dlpack_export(dlpack_export const&) = delete;
+  dlpack_export& operator=(dlpack_export const&) = delete;
 
   Managed managed{};
   Array array;
+  std::optional<stream_ref> consumer;  // of device memory
   dlpack_axes<N> axes;
 };
 
@@ -463,23 +495,26 @@ void synchronize_for_dlpack(device_array<T, N> const& array) {
   if (array.size() != 0) device(array.device_ordinal()).synchronize();
 }
 /// Orders later work on `consumer` after the work on the array's stream, and the reuse of the
-/// memory after the work on `consumer`: for a foreign stream, only after the work enqueued so far.
-/// Does not block. Throws lifetime_error if the array was moved
-/// from.
+/// memory after the work that is on `consumer` now. Does not block. Throws lifetime_error if the
+/// array was moved from.
 template <class T, std::size_t N>
 void order_for_dlpack(device_array<T, N> const& array, stream_ref consumer) {
   if (array.size() == 0) return;
   device_guard const current{device(array.device_ordinal())};
   array.record_stream(consumer);
-  if (array.stream() == consumer) return;
+  // The handle of a per-thread stream means another stream in each thread. The default stream waits
+  // for all of them.
+  bool const is_per_thread = array.stream().handle() == per_thread_stream().handle();
+  stream_ref const producer = is_per_thread ? stream_ref() : array.stream();
+  if (producer == consumer) return;
   event done;
-  done.record(array.stream());
+  done.record(producer);
   consumer.wait(done);
 }
 
 template <class Managed, class T, std::size_t N, template <class, std::size_t> class Array>
-Managed* export_dlpack(Array<T, N>&& array) {
-  return &(new dlpack_export<Managed, Array<T, N>, N>(std::move(array)))->managed;
+Managed* export_dlpack(Array<T, N>&& array, std::optional<stream_ref> consumer = std::nullopt) {
+  return &(new dlpack_export<Managed, Array<T, N>, N>(std::move(array), consumer))->managed;
 }
 
 }  // namespace detail
@@ -514,7 +549,7 @@ template <class T, std::size_t N>
                                          detail::caller at = std::source_location::current()) {
   detail::call_scope const call(__func__, at);
   detail::order_for_dlpack(array, consumer);
-  return detail::export_dlpack<DLManagedTensor, T, N>(std::move(array));
+  return detail::export_dlpack<DLManagedTensor, T, N>(std::move(array), consumer);
 }
 /// Returns a tensor that takes ownership of a host array. Copies into the array must have finished:
 /// this does not wait for them.
@@ -530,8 +565,9 @@ template <class T, std::size_t N>
 namespace detail {
 
 template <class T, std::size_t N, template <class, std::size_t> class Array>
-DLManagedTensorVersioned* export_versioned(Array<T, N>&& array, bool read_only) {
-  auto* const result = export_dlpack<DLManagedTensorVersioned, T, N>(std::move(array));
+DLManagedTensorVersioned* export_versioned(Array<T, N>&& array, bool read_only,
+                                           std::optional<stream_ref> consumer = std::nullopt) {
+  auto* const result = export_dlpack<DLManagedTensorVersioned, T, N>(std::move(array), consumer);
   result->version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
   result->flags = read_only ? DLPACK_FLAG_BITMASK_READ_ONLY : 0;
   return result;
@@ -555,7 +591,7 @@ template <class T, std::size_t N>
     detail::caller at = std::source_location::current()) {
   detail::call_scope const call(__func__, at);
   detail::order_for_dlpack(array, consumer);
-  return detail::export_versioned<T, N>(std::move(array), read_only);
+  return detail::export_versioned<T, N>(std::move(array), read_only, consumer);
 }
 /// Same as to_dlpack for host memory, but returns a tensor of DLPack 1.
 template <class T, std::size_t N>
