@@ -70,9 +70,6 @@ constexpr char const* platform_name = "nvidia";
 constexpr char const* platform_name = "host";
 #endif
 
-#ifndef ROCBENCH_COMMIT
-#define ROCBENCH_COMMIT ""
-#endif
 #ifdef __clang__
 constexpr char const* compiler = "Clang " __clang_version__;
 #else
