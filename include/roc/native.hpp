@@ -48,8 +48,9 @@ ROCARRAY_API stream_ref adopt_stream(native_stream* handle);
 }  // namespace detail
 
 /// Returns a reference to a stream that another library created on the current device. The library
-/// never destroys it. Queries HIP for whether the stream is ordered
-/// with the default stream.
+/// never destroys it. Queries HIP for whether the stream is ordered with the default stream.
+///
+/// *Lifetime:* the stream must outlive the arrays that are created on it.
 ///
 /// Throws roc::error for an invalid handle if the runtime detects it; ROCm 7 and CUDA may crash
 /// instead. If a host function of the stream throws, the exception is kept for the handle until the

@@ -63,7 +63,8 @@ ROCARRAY_API void wait_for_stream(stream_ref stream, int device);
 /// same early and can throw; the destructor then does nothing.
 class [[nodiscard]] ROCARRAY_API synchronize_guard {
  public:
-  /// Guards `stream`, which must outlive the guard.
+  /// Guards `stream`, which must outlive the guard. The default stream is that of the device that
+  /// is current when the guard waits.
   explicit synchronize_guard(stream_ref stream) noexcept;
   /// Takes over the guard; the moved-from guard does nothing.
   synchronize_guard(synchronize_guard&& other) noexcept;

@@ -228,7 +228,7 @@ void check_all_capturable(detail::batch_storage const& storage, stream_ref strea
 void submit(detail::batch_storage* storage, stream_ref const* stream, detail::source_use use) {
   platform::refuse_in_host_function();
   base::options_scope const options;
-  if (storage == nullptr || storage->batch->copies.empty()) return;
+  if (storage == nullptr || storage->batch->copies.empty()) return check_stream(stream);
   trace_scope const trace(storage->batch->copies.size(), storage->batch->bytes);
   if (storage->group_ends.empty()) storage->group_ends = independent_groups(*storage->batch);
   if (stream != nullptr && runtime::may_be_captured(*stream)) {

@@ -11,6 +11,8 @@
 #include <roc/detail/strided_region.hpp>
 #include <roc/error.hpp>
 
+#include "copy/operation.hpp"
+
 namespace roc {
 namespace {
 
@@ -80,7 +82,7 @@ block_layout layout_of(memcpy_3d_side const& side, block_shape const& shape, cha
 
 void copy_block(memcpy_3d_side const& to, memcpy_3d_side const& from, block_shape const& shape,
                 stream_ref const* stream) {
-  if (is_empty(shape)) return;
+  if (is_empty(shape)) return transfer::check_stream(stream);
   check_pitch(from, shape, source_name);
   check_pitch(to, shape, destination_name);
   check_height(from, shape, source_name);

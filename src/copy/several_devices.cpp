@@ -16,8 +16,10 @@
 #include "copy/concurrent_copies.hpp"
 #include "copy/operation.hpp"
 #include "copy/validate.hpp"
+#include "layout/canonical_layout.hpp"
 #include "layout/overlap.hpp"
 #include "layout/region_bounds.hpp"
+#include "memory/host/device_aliases.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/stream_capture.hpp"
@@ -187,6 +189,15 @@ std::vector<stream_on_device> streams_of(std::span<int const> devices, stream_li
   return result;
 }
 
+// Blocks until no pending work uses a region that is the device address of mapped host memory,
+// which other devices may use too.
+void wait_for_mapped_memory(strided_region const& region, layout::side operand) {
+  auto const canonical = layout::canonicalize(region, region, operand);
+  auto const range =
+      memory::device_aliases::instance().host_range_of(layout::byte_range_of(canonical, operand));
+  if (range) wait_for_host_uses({}, {&*range, 1});
+}
+
 // Broadcasts along the routes. Complete on return if `streams` is null.
 void broadcast_in_chain(strided_region const& source, std::span<strided_region const> destinations,
                         std::span<int const> devices, stream_list const* streams,
@@ -209,6 +220,10 @@ void broadcast_in_chain(strided_region const& source, std::span<strided_region c
       work.push_back({executors[number], is_first ? source.device : devices[parent]});
     }
     order_after_earlier_work(work);
+    wait_for_mapped_memory(source, layout::side::source);
+    for (strided_region const& destination : destinations) {
+      wait_for_mapped_memory(destination, layout::side::destination);
+    }
   }
   enqueue_chain(source, destinations, executors, routes, slabs);
   if (streams != nullptr) return;

@@ -1709,7 +1709,7 @@ class execution {
     // The host uses the memory in place, or a copy that the stream makes.
     planned_use before = target->access;
     before.writes = kind != 0;
-    before.is_partly_pinned = before.is_host_memory = false;
+    before.is_partly_pinned = false;
     bool const reads = !on_device || kind != 1;
     clock start;
     if (line) {

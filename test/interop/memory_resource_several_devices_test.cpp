@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string_view>
@@ -221,6 +222,22 @@ TEST(HipManagedMemoryResource, DeallocationWaitsForAStreamOfAnotherDevice) {
   managed.deallocate(data, 1000, of_device_1);
   roc::platform::set_call_hook(hook);
   EXPECT_TRUE(has_waited_before_free);
+}
+
+// Kernels of both devices may use the memory.
+TEST(ManagedArrayDestructor, WaitsForBothDevicesBeforeItFreesTheMemory) {
+  if (!roc::device().has_managed_memory()) GTEST_SKIP() << "the device has no managed memory";
+  static int waits;
+  static int waits_before_free;
+  waits = waits_before_free = 0;
+  auto array = std::make_unique<roc::host_array<int>>(roc::managed_array<int>(1000));
+  auto const hook = roc::platform::set_call_hook([](roc::platform::call_record const& record) {
+    if (std::string_view(record.name) == "hipDeviceSynchronize") ++waits;
+    if (std::string_view(record.name) == "hipFree") waits_before_free = waits;
+  });
+  array.reset();
+  roc::platform::set_call_hook(hook);
+  EXPECT_EQ(2, waits_before_free);
 }
 
 TEST(HipPinnedMemoryResource, PoolServesCopiesOfBothDevices) {

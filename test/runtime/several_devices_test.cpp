@@ -292,11 +292,16 @@ TEST(SeveralDevices, CallWithoutStreamOverwritesHostMemoryAfterItWasRead) {
     if (way == 2) return roc::copy(other, pinned);
     if (way == 3) return graph.launch();
     if (way == 4) return roc::gather(parts, pinned);
+    if (way == 5) {
+      auto const mapping = roc::map(pinned, roc::access::write);
+      for (std::size_t i = 0; i < pinned.size(); ++i) mapping(i) = 0;
+      return;
+    }
     roc::copy_batch batch;
     batch.add(other, pinned);
     batch.submit();
   };
-  for (int way = 0; way < 6; ++way) {
+  for (int way = 0; way < 7; ++way) {
     pinned.fill(7);
     pending_work work;
     roc::copy(pinned, work.array, work.stream);
@@ -316,7 +321,7 @@ TEST(SeveralDevices, CallWithoutStreamReadsHostMemoryAfterItWasWritten) {
   roc::graph const captured =
       roc::capture([&](roc::stream_ref stream) { roc::copy(pinned, target, stream); });
   roc::graph_exec graph(captured);
-  for (int way = 0; way < 10; ++way) {
+  for (int way = 0; way < 11; ++way) {
     bool const is_pinned = way % 2 == 0 || way == 9;
     auto const host = is_pinned ? roc::host_view<int>(pinned) : roc::host_view<int>(pageable);
     host.fill(7);
@@ -337,6 +342,9 @@ TEST(SeveralDevices, CallWithoutStreamReadsHostMemoryAfterItWasWritten) {
       roc::split_to_devices(host, halves);
     } else if (way == 8) {
       graph.launch();
+    } else if (way == 10) {
+      auto const mapping = roc::map(pinned, roc::access::read);
+      for (std::size_t i = 0; i < pinned.size(); ++i) result[i] = mapping(i);
     } else {
       roc::copy_batch batch;
       batch.add(host, target);
@@ -344,8 +352,31 @@ TEST(SeveralDevices, CallWithoutStreamReadsHostMemoryAfterItWasWritten) {
     }
     opener.join();
     work.stream.synchronize();
-    EXPECT_EQ(numbers(1000), way < 2 ? result : to_vector(target)) << way;
+    EXPECT_EQ(numbers(1000), way < 2 || way == 10 ? result : to_vector(target)) << way;
   }
+}
+
+// Memory of the program that the CPU and devices may access at the same address.
+TEST(SeveralDevices, BatchWithoutStreamReadsUntrackedMemoryAfterItWasWritten) {
+  if (!roc::test::gate::holds()) GTEST_SKIP() << "work is done by the call that enqueues it";
+  int* managed = nullptr;
+  ROCARRAY_HIP(hipMallocManaged, reinterpret_cast<void**>(&managed), 1000 * sizeof(int),
+               hipMemAttachGlobal);
+  roc::memory_view<int, 1> const memory(managed, {1000});
+  roc::zero(memory);
+  auto const target = roc::device_array<int>({1000});
+  {
+    pending_work work;
+    roc::copy(work.array, memory, work.stream);
+    std::thread opener = work.open_later();
+    roc::copy_batch batch;
+    batch.add(memory, target);
+    batch.submit();
+    opener.join();
+    work.stream.synchronize();
+  }
+  EXPECT_EQ(numbers(1000), to_vector(target));
+  ROCARRAY_HIP(hipFree, managed);
 }
 
 // Only calls of the thread itself: threads that the library has just started set their device.

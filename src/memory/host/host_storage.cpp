@@ -140,6 +140,12 @@ void host_storage::release(bool wait) noexcept {
 void host_storage::free_memory(bool has_uses) noexcept {
   resource_block const block{std::exchange(data_, nullptr), std::exchange(record_, nullptr),
                              has_uses};
+  // Kernels of the program may use mapped and managed memory, which no record tells. hipFree need
+  // not wait for other devices.
+  bool const may_be_in_kernels = kind_ == host_memory::mapped || kind_ == host_memory::managed;
+  if (may_be_in_kernels && !runtime::synchronize_all_devices_quietly()) {
+    return memory::log_leaked_host_memory(block.data, bytes_);
+  }
   if (!has_resource_) {
     if (kind_ == host_memory::managed) {
       platform::retry_then_log([&] { ROCARRAY_HIP(hipFree, block.data); });
@@ -156,11 +162,6 @@ void host_storage::free_memory(bool has_uses) noexcept {
                   "freed: destroy arrays before their resource",
                   base::format_bytes(bytes_).c_str(), block.data);
     return base::log_error(text);
-  }
-  // Kernels of the program may use mapped and managed memory, which no record tells.
-  bool const may_be_in_kernels = kind_ == host_memory::mapped || kind_ == host_memory::managed;
-  if (may_be_in_kernels && !runtime::synchronize_all_devices_quietly()) {
-    return memory::log_leaked_host_memory(block.data, bytes_);
   }
   resource->deallocate_block(block, bytes_, {});
 }

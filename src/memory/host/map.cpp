@@ -40,6 +40,9 @@ void map_host(host_extent extent, stream_ref const* stream) {
   // work.
   bool const wait_for_device = stream == nullptr || (is_managed_memory && !can_prefetch);
   if (wait_for_device) runtime::synchronize_all_streams(device);
+  if (stream == nullptr && !runtime::has_one_device()) {
+    memory::host_table::instance().wait_for_uses(base::byte_range::of(extent.data, extent.bytes));
+  }
   stream_ref const used_stream = stream != nullptr ? *stream : stream_ref();
   if (can_prefetch) prefetch(extent, memory_location::host(), used_stream);
   used_stream.synchronize();
