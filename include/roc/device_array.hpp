@@ -67,7 +67,7 @@ class device_array {
   /// Creates a compact array in C or F order.
   explicit device_array(roc::shape<N> const& shape, order o = order::c, stream_ref stream = {},
                         detail::caller at = std::source_location::current())
-      // In braces, because their arguments are evaluated in order: only the first one throws.
+      // Braces, because they evaluate their elements in order: only the first one can throw.
       : device_array{(detail::call_scope("device_array", at),
                       detail::device_storage(detail::compact_bytes(shape, sizeof(T)), stream)),
                      0, shape, layout::compact_strides(shape, o), stream} {}

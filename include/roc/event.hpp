@@ -81,7 +81,7 @@ class ROCARRAY_API event_base {
 /// An event for ordering (hipEventDisableTiming), the cheapest kind. It cannot measure time. On AMD
 /// and on the host platform, a record on a foreign or per-thread stream that is not captured is
 /// made on an internal stream that waits for it, so that the event outlives the stream. This costs
-/// five more calls of HIP, and the event may be reached shortly after the work before it.
+/// six to eight more calls of HIP, and the event may be reached shortly after the work before it.
 class ROCARRAY_API event : public event_base {
  public:
   /// Creates an event on the current device. Throws roc::error.

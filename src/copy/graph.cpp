@@ -199,6 +199,8 @@ void graph_exec::launch_on(stream_ref const* stream) {
   std::vector<base::byte_range> writes;
   if (stream == nullptr) {
     synchronize_other_devices(records, op.device);
+  }
+  if (stream == nullptr && !runtime::has_one_device()) {
     reads = host_ranges(*memory_, false);
     writes = host_ranges(*memory_, true);
     op.host_reads = reads;

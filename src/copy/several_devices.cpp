@@ -192,10 +192,13 @@ std::vector<stream_on_device> streams_of(std::span<int const> devices, stream_li
 // Blocks until no pending work uses a region that is the device address of mapped host memory,
 // which other devices may use too.
 void wait_for_mapped_memory(strided_region const& region, layout::side operand) {
+  if (memory::device_aliases::instance().empty()) return;
   auto const canonical = layout::canonicalize(region, region, operand);
   auto const range =
       memory::device_aliases::instance().host_range_of(layout::byte_range_of(canonical, operand));
-  if (range) wait_for_host_uses({}, {&*range, 1});
+  if (!range) return;
+  bool const is_read = operand == layout::side::source;
+  wait_for_host_uses({&*range, is_read ? 1u : 0u}, {&*range, is_read ? 0u : 1u});
 }
 
 // Broadcasts along the routes. Complete on return if `streams` is null.

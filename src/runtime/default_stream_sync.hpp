@@ -40,7 +40,7 @@ constexpr bool needs_event(detail::stream_kind kind) noexcept {
   return kind == detail::stream_kind::non_blocking ||
          (reads_small_sources_early && kind == detail::stream_kind::default_stream);
 }
-/// Implement record_work and order_small_upload where they call HIP. Take a process-wide lock.
+/// Implement record_work and order_small_upload if they call HIP. Take a process-wide lock.
 void record_event_after_work(stream_ref stream);
 void order_small_upload_by_event(stream_ref stream);
 

@@ -12,9 +12,11 @@ namespace roc::runtime {
 
 namespace watcher_detail {
 
-/// The number of streams with watchers. While it is 0, a synchronization costs only this load more.
+/// The number of streams with watchers. While it is 0, a synchronization costs only one additional
+/// load.
 inline std::atomic<std::size_t> watched_streams = 0;
 
+/// Implements wait_for_watchers if a stream has watchers.
 std::exception_ptr wait(stream_ref stream) noexcept;
 
 }  // namespace watcher_detail

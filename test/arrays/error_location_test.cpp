@@ -259,7 +259,7 @@ TEST_F(ErrorLocation, IsThatOfTheUseOfAMovedFromObject) {
   EXPECT_ERROR(roc::lifetime_error, "wait", "moved from", other.wait(event));
 }
 
-// As of other streams, although nothing would be enqueued.
+// Empty operations check their stream too.
 TEST_F(ErrorLocation, IsThatOfAMovedFromStreamOfAnEmptyOperation) {
   roc::device_array<int> const empty({0});
   roc::host_array<int> const host({0});

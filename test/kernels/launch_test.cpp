@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <limits>
 #include <numeric>
@@ -502,6 +504,22 @@ TEST(LaunchErrors, FailedForEachLeavesNoLastError) {
   };
   EXPECT_THROW(call(), roc::error);
   EXPECT_EQ(hipSuccess, hipGetLastError());
+}
+
+// A box with a long axis is several launches, of which the last may fail.
+TEST(LaunchErrors, FailedForEachWaitsForEarlierLaunches) {
+  roc::device_array<int> const out({10});
+  roc::stream const stream;
+  std::atomic<bool> is_done = false;
+  stream.launch_host_function([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    is_done = true;
+  });
+  ASSERT_TRUE(roc::host_hip::fail_at("launch_host_kernel", 1, hipErrorLaunchFailure));
+  EXPECT_THROW(
+      roc::for_each(stream, out.shape(), [view = out.view()](std::size_t i) { view(i) = 1; }),
+      roc::error);
+  EXPECT_TRUE(is_done);
 }
 #endif
 

@@ -9,10 +9,12 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <random>
 #include <vector>
 
 #include "layout/for_each_row.hpp"
+#include "support/environment.hpp"
 #include "support/failing_new.hpp"
 
 namespace {
@@ -199,6 +201,84 @@ TEST(MergedFor, KeepsTheLinearOrder) {
       ASSERT_EQ(offsets_of(canonical, side, range), offsets_of(merged, side, range)) << round;
     }
   }
+}
+
+// Two regions of the same shape and element size.
+struct region_pair {
+  std::vector<std::size_t> shape;
+  std::vector<std::ptrdiff_t> source_strides;
+  std::vector<std::ptrdiff_t> destination_strides;
+  std::size_t element_size = 4;
+  std::uintptr_t source = 0x10000;
+  std::uintptr_t destination = 0x7000'0000'0000;
+
+  strided_region region(std::uintptr_t address, std::vector<std::ptrdiff_t> const& strides) const {
+    return {reinterpret_cast<void*>(address),
+            element_size,
+            shape.size(),
+            shape.data(),
+            strides.data(),
+            memory_space::host,
+            -1};
+  }
+  strided_region source_region() const { return region(source, source_strides); }
+  strided_region destination_region() const { return region(destination, destination_strides); }
+  std::size_t bytes_of_one_run() const {
+    return layout::bytes_of_one_run(source_region(), destination_region());
+  }
+};
+
+TEST(BytesOfOneRun, AreThoseOfRegionsThatAreContiguousInCOrder) {
+  EXPECT_EQ(4u, (region_pair{{}, {}, {}}.bytes_of_one_run()));
+  EXPECT_EQ(120u, (region_pair{{5, 6}, {6, 1}, {6, 1}}.bytes_of_one_run()));
+  // The strides of axes of extent 1 do not matter.
+  EXPECT_EQ(120u, (region_pair{{1, 5, 1, 6}, {-9, 6, 77, 1}, {0, 6, 1, 1}}.bytes_of_one_run()));
+  EXPECT_EQ(0u, (region_pair{{5, 6}, {7, 1}, {6, 1}}.bytes_of_one_run()));
+  EXPECT_EQ(0u, (region_pair{{5, 6}, {6, 1}, {7, 1}}.bytes_of_one_run()));
+  EXPECT_EQ(0u, (region_pair{{5, 6}, {1, 5}, {1, 5}}.bytes_of_one_run()));
+  EXPECT_EQ(0u, (region_pair{{6}, {-1}, {-1}}.bytes_of_one_run()));
+  EXPECT_EQ(0u, (region_pair{{6}, {0}, {1}}.bytes_of_one_run()));
+}
+
+TEST(BytesOfOneRun, AreZeroBeyondTheAddressSpace) {
+  constexpr std::size_t half = std::size_t{1} << 63;
+  auto const step = static_cast<std::ptrdiff_t>(half / 4);
+  EXPECT_EQ(0u, (region_pair{{half / 4}, {1}, {1}, 4, 0x10000, 0x10000}.bytes_of_one_run()));
+  EXPECT_EQ(0u, (region_pair{{8, half / 4}, {step, 1}, {step, 1}}.bytes_of_one_run()));
+  EXPECT_EQ(0u, (region_pair{{half}, {1}, {1}, 2}.bytes_of_one_run()));
+  EXPECT_EQ(0u, (region_pair{{100}, {1}, {1}, 4, UINTPTR_MAX - 399}.bytes_of_one_run()));
+  EXPECT_EQ(0u, (region_pair{{100}, {1}, {1}, 4, 16, UINTPTR_MAX - 399}.bytes_of_one_run()));
+  EXPECT_EQ(400u, (region_pair{{100}, {1}, {1}, 4, 16, UINTPTR_MAX - 400}.bytes_of_one_run()));
+}
+
+// The copies of one run have the canonical layout that all other copies get by canonicalize.
+TEST(BytesOfOneRun, AreTheRunOfTheCanonicalLayout) {
+  auto random = roc::test::random_generator("bytes of one run");
+  int found = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    region_pair pair;
+    std::ptrdiff_t step = 1;
+    for (std::size_t axes = random() % 5; axes != 0; --axes) {
+      std::size_t const extent = random() % 3 + 1;
+      bool const is_changed = random() % 8 == 0;
+      auto const changed = static_cast<std::ptrdiff_t>(random() % 20) - 4;
+      pair.shape.insert(pair.shape.begin(), extent);
+      pair.source_strides.insert(pair.source_strides.begin(), is_changed ? changed : step);
+      pair.destination_strides.insert(pair.destination_strides.begin(),
+                                      is_changed && random() % 2 == 0 ? changed : step);
+      step *= static_cast<std::ptrdiff_t>(extent);
+    }
+    std::size_t const bytes = pair.bytes_of_one_run();
+    if (bytes == 0) continue;
+    ++found;
+    auto const canonical =
+        layout::canonicalize(pair.source_region(), pair.destination_region(), layout::side::source);
+    ASSERT_EQ(0u, canonical.rank) << testing::PrintToString(pair.shape);
+    ASSERT_EQ(bytes, canonical.run);
+    ASSERT_EQ(pair.source_region().data, canonical.source);
+    ASSERT_EQ(pair.destination_region().data, canonical.destination);
+  }
+  EXPECT_LT(1000, found);
 }
 
 }  // namespace

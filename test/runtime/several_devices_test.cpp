@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <iterator>
 #include <numeric>
 #include <string_view>
@@ -83,7 +84,8 @@ TEST(SeveralDevices, PerThreadStreamBelongsToTheDeviceThatWasCurrent) {
   EXPECT_EQ(6, array.copy_to_host()(99));
 }
 
-// As the internal stream on which the event is recorded if events do not outlive their streams.
+// If events do not outlive their streams, the event is recorded on an internal stream, which must
+// be on device 1.
 TEST(SeveralDevices, EventIsRecordedOnAForeignStreamOfADeviceThatIsNotCurrent) {
   roc::device(1).make_current();
   hipStream_t native = nullptr;
@@ -254,7 +256,7 @@ TEST(SeveralDevices, HostMemoryCanBeFilledOnAStreamOfAnyDevice) {
   EXPECT_EQ(3, host[99]);
 }
 
-// A stream of device 1, whose work waits until the gate is opened, and arrays for it.
+// A stream of device 1, whose work waits until the gate is opened, and an array on that device.
 struct pending_work {
   pending_work() {
     roc::device_guard const guard{roc::device(1)};
@@ -276,89 +278,112 @@ struct pending_work {
   roc::test::gate hold;
 };
 
+struct named_call {
+  char const* name;
+  std::function<void()> call;
+};
+
 // Calls without a stream come after pending uses of their host memory on any device.
 TEST(SeveralDevices, CallWithoutStreamOverwritesHostMemoryAfterItWasRead) {
-  if (!roc::test::gate::holds()) GTEST_SKIP() << "work is done by the call that enqueues it";
+  if (!roc::test::gate::holds()) GTEST_SKIP() << "no gate holds work back";
   auto pinned = roc::pinned_array<int>(1000);
   std::vector<int> const ones(1000, 1);
-  auto const other = roc::to_device(std::vector<int>(1000, 2));
-  roc::graph const captured =
-      roc::capture([&](roc::stream_ref stream) { roc::copy(other, pinned, stream); });
-  roc::graph_exec graph(captured);
+  auto const other = roc::to_device(ones);
   std::vector const parts{other(roc::slice(0, 500)), other(roc::slice(500, 1000))};
-  auto const overwrite = [&](int way) {
-    if (way == 0) return pinned.zero();
-    if (way == 1) return roc::copy(ones, pinned);
-    if (way == 2) return roc::copy(other, pinned);
-    if (way == 3) return graph.launch();
-    if (way == 4) return roc::gather(parts, pinned);
-    if (way == 5) {
-      auto const mapping = roc::map(pinned, roc::access::write);
-      for (std::size_t i = 0; i < pinned.size(); ++i) mapping(i) = 0;
-      return;
-    }
-    roc::copy_batch batch;
-    batch.add(other, pinned);
-    batch.submit();
-  };
-  for (int way = 0; way < 7; ++way) {
+  roc::graph_exec graph(
+      roc::capture([&](roc::stream_ref stream) { roc::copy(other, pinned, stream); }));
+  named_call const calls[] = {{"zero", [&] { pinned.zero(); }},
+                              {"copy from the host", [&] { roc::copy(ones, pinned); }},
+                              {"copy from a device", [&] { roc::copy(other, pinned); }},
+                              {"gather", [&] { roc::gather(parts, pinned); }},
+                              {"launch of a graph", [&] { graph.launch(); }},
+                              {"batch",
+                               [&] {
+                                 roc::copy_batch batch;
+                                 batch.add(other, pinned);
+                                 batch.submit();
+                               }},
+                              {"map", [&] {
+                                 auto const mapping = roc::map(pinned, roc::access::write);
+                                 for (std::size_t i = 0; i < pinned.size(); ++i) mapping(i) = 0;
+                               }}};
+  for (auto const& [name, call] : calls) {
     pinned.fill(7);
     pending_work work;
     roc::copy(pinned, work.array, work.stream);
     std::thread opener = work.open_later();
-    overwrite(way);
+    call();
     opener.join();
     work.stream.synchronize();
-    EXPECT_EQ(std::vector<int>(1000, 7), to_vector(work.array)) << way;
+    EXPECT_EQ(std::vector<int>(1000, 7), to_vector(work.array)) << name;
   }
 }
 
 TEST(SeveralDevices, CallWithoutStreamReadsHostMemoryAfterItWasWritten) {
-  if (!roc::test::gate::holds()) GTEST_SKIP() << "work is done by the call that enqueues it";
+  if (!roc::test::gate::holds()) GTEST_SKIP() << "no gate holds work back";
   auto pinned = roc::pinned_array<int>(1000);
   std::vector<int> pageable(1000);
+  std::vector<int> result(1000);
   auto const target = roc::device_array<int>({1000});
-  roc::graph const captured =
-      roc::capture([&](roc::stream_ref stream) { roc::copy(pinned, target, stream); });
-  roc::graph_exec graph(captured);
-  for (int way = 0; way < 11; ++way) {
-    bool const is_pinned = way % 2 == 0 || way == 9;
+  std::vector const targets{target.view()};
+  std::vector const halves{target(roc::slice(0, 500)), target(roc::slice(500, 1000))};
+  roc::graph_exec graph(
+      roc::capture([&](roc::stream_ref stream) { roc::copy(pinned, target, stream); }));
+  for (bool const is_pinned : {true, false}) {
     auto const host = is_pinned ? roc::host_view<int>(pinned) : roc::host_view<int>(pageable);
-    host.fill(7);
-    target.fill(0);
-    std::vector<int> result(1000);
-    pending_work work;
-    roc::copy(work.array, host, work.stream);
-    std::thread opener = work.open_later();
-    if (way < 2) {
-      roc::copy(host, result);
-    } else if (way < 4) {
-      roc::copy(host, target);
-    } else if (way < 6) {
-      std::vector const targets{target.view()};
-      roc::broadcast(host, targets);
-    } else if (way < 8) {
-      std::vector const halves{target(roc::slice(0, 500)), target(roc::slice(500, 1000))};
-      roc::split_to_devices(host, halves);
-    } else if (way == 8) {
-      graph.launch();
-    } else if (way == 10) {
-      auto const mapping = roc::map(pinned, roc::access::read);
-      for (std::size_t i = 0; i < pinned.size(); ++i) result[i] = mapping(i);
-    } else {
-      roc::copy_batch batch;
-      batch.add(host, target);
-      batch.submit();
+    auto const read_back = [&] { result = to_vector(target); };
+    named_call const calls[] = {{"copy to the host", [&] { roc::copy(host, result); }},
+                                {"copy to a device",
+                                 [&] {
+                                   roc::copy(host, target);
+                                   read_back();
+                                 }},
+                                {"broadcast",
+                                 [&] {
+                                   roc::broadcast(host, targets);
+                                   read_back();
+                                 }},
+                                {"split_to_devices",
+                                 [&] {
+                                   roc::split_to_devices(host, halves);
+                                   read_back();
+                                 }},
+                                {"batch",
+                                 [&] {
+                                   roc::copy_batch batch;
+                                   batch.add(host, target);
+                                   batch.submit();
+                                   read_back();
+                                 }},
+                                {"map",
+                                 [&] {
+                                   auto const mapping = roc::map(host, roc::access::read);
+                                   for (std::size_t i = 0; i < host.size(); ++i) {
+                                     result[i] = mapping(i);
+                                   }
+                                 }},
+                                {"launch of a graph", [&] {
+                                   if (!is_pinned) return roc::copy(host, result);
+                                   graph.launch();
+                                   read_back();
+                                 }}};
+    for (auto const& [name, call] : calls) {
+      host.fill(7);
+      target.fill(0);
+      pending_work work;
+      roc::copy(work.array, host, work.stream);
+      std::thread opener = work.open_later();
+      call();
+      opener.join();
+      work.stream.synchronize();
+      EXPECT_EQ(numbers(1000), result) << name << (is_pinned ? ", pinned" : ", pageable");
     }
-    opener.join();
-    work.stream.synchronize();
-    EXPECT_EQ(numbers(1000), way < 2 || way == 10 ? result : to_vector(target)) << way;
   }
 }
 
 // Memory of the program that the CPU and devices may access at the same address.
 TEST(SeveralDevices, BatchWithoutStreamReadsUntrackedMemoryAfterItWasWritten) {
-  if (!roc::test::gate::holds()) GTEST_SKIP() << "work is done by the call that enqueues it";
+  if (!roc::test::gate::holds()) GTEST_SKIP() << "no gate holds work back";
   int* managed = nullptr;
   ROCARRAY_HIP(hipMallocManaged, reinterpret_cast<void**>(&managed), 1000 * sizeof(int),
                hipMemAttachGlobal);

@@ -542,8 +542,8 @@ template <class T, std::size_t N>
 /// with the overload without a stream. The memory is reused only after the work that is on
 /// `consumer` when the deleter is called has finished.
 ///
-/// *Lifetime:* if `consumer` is a stream of another library, it must live until that work has
-/// finished.
+/// *Lifetime:* if `consumer` is a stream of another library, it must live until the tensor's
+/// deleter has returned.
 template <class T, std::size_t N>
 [[nodiscard]] DLManagedTensor* to_dlpack(device_array<T, N>&& array, stream_ref consumer,
                                          detail::caller at = std::source_location::current()) {

@@ -47,8 +47,8 @@ inline constexpr access_constant<access_kind::read_write> read_write{};
 namespace detail {
 
 /// Blocks until the host may access the memory, and prefetches managed memory to the host if the
-/// device can. `stream` null: waits for all work on the current device, and for uses of the memory
-/// by others. Throws roc::error.
+/// device can. `stream` null: waits for all work on the current device, and for pending uses of the
+/// memory on other devices. Throws roc::error.
 ROCARRAY_API void map_host(host_extent extent, stream_ref const* stream);
 /// Prefetches managed memory to the device if the device can; does nothing for other memory.
 /// `stream` null: complete on return. Throws roc::error. May block on AMD; see prefetch.

@@ -159,9 +159,10 @@ class router {
   // Returns true if the operation needs the range of the host side of a copy
   // (operation::host_reads).
   bool needs_range(host_table::host_memory_properties const& host) const {
-    return host.partly_pinned || needs_untracked_range();
+    return host.partly_pinned || needs_all_ranges();
   }
-  bool needs_untracked_range() const { return !is_synchronous_ || !runtime::has_one_device(); }
+  // Returns true if the operation needs the ranges of all host memory.
+  bool needs_all_ranges() const { return !is_synchronous_ || !runtime::has_one_device(); }
   // Returns what the host table knows about the host side of a copy, with what the look-up found
   // when the copy was added: the table does not know memory that other code pinned.
   static host_table::host_memory_properties with_found(host_table::host_memory_properties known,
@@ -173,13 +174,13 @@ class router {
 
   // The functions below add the memory of a device side if the CPU may access it too.
   void add_untracked_source(device_route& route, batch_copy const& copy) const {
-    if (!copy.is_source_untracked || !needs_untracked_range()) [[likely]]
+    if (!copy.is_source_untracked || !needs_all_ranges()) [[likely]]
       return;
     route.host_reads.push_back(batch_.range_of(copy, layout::side::source));
     if (!is_synchronous_) route.records_read_ranges = true;
   }
   void add_untracked_destination(device_route& route, batch_copy const& copy) const {
-    if (!copy.is_destination_untracked || !needs_untracked_range()) [[likely]]
+    if (!copy.is_destination_untracked || !needs_all_ranges()) [[likely]]
       return;
     route.host_writes.push_back(batch_.range_of(copy, layout::side::destination));
   }

@@ -132,7 +132,7 @@ void logging_resource_adaptor::do_deallocate_block(detail::resource_block const&
 }
 
 void failing_resource_adaptor::fail_at(std::size_t nth, std::size_t times) noexcept {
-  end_ = 0;  // no allocation of another thread fails meanwhile
+  end_ = 0;  // no allocation of another thread fails until all members are set
   count_ = 0;
   first_ = nth;
   end_ = nth == 0 ? 0 : nth + std::min(times, SIZE_MAX - nth);

@@ -84,7 +84,7 @@ std::atomic<memory_resource*>& current_slot(int ordinal) {
 
 // Makes the default resource the current one, unless another thread has set one, and returns the
 // current one. Throws roc::error if there is no such device.
-[[gnu::noinline]] memory_resource& begin_with_default_resource(int ordinal, detail::caller at) {
+[[gnu::noinline]] memory_resource& install_default_resource(int ordinal, detail::caller at) {
   detail::call_scope const call("device_resource", at);
   std::atomic<memory_resource*>& slot = current_slot(ordinal);
   memory_resource& initial = default_resource_of(ordinal);
@@ -206,7 +206,7 @@ void memory_resource::do_trim() {}
 
 memory_resource& device_resource(int device, detail::caller at) {
   memory_resource* const current = memory::current_resource(device);
-  return current != nullptr ? *current : begin_with_default_resource(device, at);
+  return current != nullptr ? *current : install_default_resource(device, at);
 }
 
 memory_resource* set_device_resource(int ordinal, memory_resource* resource, detail::caller at) {

@@ -226,12 +226,12 @@ std::vector<std::shared_ptr<host_uses>> host_table::uses_of(
 
 [[gnu::noinline]] void host_table::record_new_use(base::byte_range range, stream_ref stream,
                                                   access kind) {
-  query& known = find_query(range);
-  bool const is_uniform = known.range.contains(range);
-  if (is_uniform && (!known.has_entries || known.has_tracked(stream, kind))) return;
+  query& cached = find_query(range);
+  bool const is_uniform = cached.range.contains(range);
+  if (is_uniform && (!cached.has_entries || cached.has_tracked(stream, kind))) return;
   runtime::stream_id const id = runtime::stream_id_of(stream);
   for (auto const& uses : uses_of({&range, 1}, false)) uses->record(id, kind);
-  if (is_uniform) known.track(id, kind);
+  if (is_uniform) cached.track(id, kind);
 }
 
 void host_table::record_uses(std::span<base::byte_range const> ranges, stream_ref stream,

@@ -159,12 +159,14 @@ class thread_cache_owner : public std::enable_shared_from_this<thread_cache_owne
     thread_cache* const recent = recent_cache_of_thread(stream, device);
     return recent != nullptr ? recent : cache_of_thread_slow_path(stream, device);
   }
-  /// As above. Returns null also for a stream that was destroyed.
+  /// Returns the calling thread's cache for the stream, or null as for a stream_ref; also null if
+  /// the stream was destroyed.
   thread_cache* cache_of_thread(runtime::stream_id const& stream) noexcept {
     thread_cache* const recent = recent_cache_of_thread(stream);
     return recent != nullptr ? recent : cache_of_thread_slow_path(stream);
   }
-  /// As above, but returns null if the thread has not used the cache recently.
+  /// Returns the calling thread's cache for the stream if the thread has used it recently, else
+  /// null. Takes no lock.
   thread_cache* recent_cache_of_thread(stream_ref stream, int device) const noexcept {
     recent_cache const& recent = recent_entry(stream.handle());
     // The default streams of all devices have one handle. So has a stream that was moved from, but
