@@ -164,7 +164,20 @@ void stream_uses::wait() {
 }
 
 bool stream_uses::wait_quietly() noexcept {
-  if (platform::log_if_throws([&] { wait(); })) return true;
+  bool is_shut_down = false;
+  auto const wait_for_events = [&] {
+    try {
+      wait();
+    } catch (error const& failure) {
+      is_shut_down = platform::is_runtime_shut_down(failure);
+      throw;
+    }
+  };
+  if (platform::log_if_throws(wait_for_events)) return true;
+  if (is_shut_down) {
+    uses_.clear();
+    return true;
+  }
   bool is_idle = true;
   for (use const& item : uses_) {
     bool const done = platform::log_if_throws([&] {

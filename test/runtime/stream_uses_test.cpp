@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -324,6 +325,25 @@ TEST(StreamUses, WaitQuietlyReportsThatWorkMayBePending) {
   EXPECT_FALSE(uses.wait_quietly());
   roc::platform::clear_failures();
   EXPECT_TRUE(uses.contains(id_of(stream)));
+}
+
+// As when static objects are destroyed at the end of the process.
+TEST(StreamUses, WaitQuietlyReportsNoWorkAfterTheRuntimeHasShutDown) {
+  roc::stream const stream;
+  stream_uses uses;
+  uses.add(id_of(stream));
+  static std::string logged;
+  logged.clear();
+  auto const hook = roc::set_log_hook([](char const* text) noexcept { logged = text; });
+  for (char const* const call :
+       {"hipEventSynchronize", "hipStreamSynchronize", "hipDeviceSynchronize"}) {
+    ASSERT_TRUE(roc::platform::fail_call(call, 1, hipErrorDeinitialized));
+  }
+  EXPECT_TRUE(uses.wait_quietly());
+  roc::platform::clear_failures();
+  roc::set_log_hook(hook);
+  EXPECT_TRUE(uses.empty());
+  EXPECT_EQ("", logged);
 }
 
 TEST(StreamDestructor, OnlyRecordsAnEvent) {

@@ -2,16 +2,15 @@
 #include <roc/memory/mapped_view.hpp>
 #include <roc/registration.hpp>
 
-#include <exception>
-
 #include <roc/error.hpp>
 
-#include "base/error.hpp"
+#include "base/byte_range.hpp"
 #include "memory/host/device_aliases.hpp"
 #include "memory/host/host_registrations.hpp"
 #include "memory/host/host_table.hpp"
 #include "memory/host/huge_pages.hpp"
 #include "platform/hip.hpp"
+#include "platform/log_if_throws.hpp"
 #include "runtime/current_device.hpp"
 
 namespace roc {
@@ -82,15 +81,10 @@ void deregister_extents(host_extent const* extents, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) deregister_extent(extents[i]);
 }
 
-// Deregisters in reverse order. Logs errors and continues with the next extent.
+// Deregisters in reverse order. Logs errors, except after the runtime has shut down, and continues
+// with the next extent.
 void deregister_extents_quietly(host_extent const* extents, std::size_t count) noexcept {
-  while (count-- != 0) {
-    try {
-      deregister_extent(extents[count]);
-    } catch (std::exception const& error) {
-      base::log_error(error.what());
-    }
-  }
+  while (count-- != 0) platform::log_if_throws([&] { deregister_extent(extents[count]); });
 }
 
 }  // namespace detail

@@ -186,6 +186,21 @@ TEST_F(Registration, DeregisterThrowsAndGuardDestructorLogs) {
   roc::deregister(range);
 }
 
+// As when static objects are destroyed at the end of the process.
+TEST_F(Registration, GuardDestructorLogsNothingAfterTheRuntimeHasShutDown) {
+  auto const range = pages(0, 1);
+  static std::string logged;
+  logged.clear();
+  auto const hook = roc::set_log_hook([](char const* text) noexcept { logged = text; });
+  {
+    auto const guard = roc::register_host(range);
+    ASSERT_TRUE(roc::platform::fail_call("hipHostUnregister", 1, hipErrorDeinitialized));
+  }
+  roc::set_log_hook(hook);
+  EXPECT_EQ("", logged);
+  roc::deregister(range);  // only this call has failed
+}
+
 TEST_F(Registration, ThrowsForPinnedMemory) {
   auto pinned = roc::pinned_array<float>(1024);
   EXPECT_THROW(static_cast<void>(roc::register_host(pinned)), roc::registration_error);
