@@ -11,7 +11,7 @@ names_in_source() {
   # CACHE may be on the line after set().
   sed -nE '/^ *set\(ROCARRAY_[A-Z_]+ [^)]*$/N
     s/^ *option\(([A-Z_]+) .*/\1/p; s/^ *set\((ROCARRAY_[A-Z_]+) .*CACHE.*/\1/p' \
-    CMakeLists.txt src/CMakeLists.txt scripts/cmake/*.cmake
+    CMakeLists.txt src/CMakeLists.txt test/CMakeLists.txt scripts/cmake/*.cmake
 }
 names_in_table() { sed -nE 's/^\| `([A-Z0-9_]+)` \|.*/\1/p' docs/settings.md; }
 in_source=$(names_in_source | sort -u)

@@ -447,17 +447,16 @@ DLDevice dlpack_device_of(host_array<T, N> const& array) {
 }
 
 /// Records the work on a consumer's stream as a use of the array, whose memory is about to be
-/// freed. If that fails, blocks until the device is idle, and if that fails too, leaks the memory.
+/// freed. If that fails, waits for the stream, and if that fails too, leaks the memory.
 template <class T, std::size_t N>
 void end_dlpack_use(device_array<T, N>& array, stream_ref consumer) noexcept {
   try {
-    device_guard const current{device(array.device_ordinal())};
     try {
       array.record_stream(consumer);
     } catch (lifetime_error const&) {
       // The stream of the library has ended: its use has been recorded before.
     } catch (std::exception const&) {
-      device().synchronize();
+      consumer.synchronize();
     }
   } catch (std::exception const& error) {
     log_failed_deallocation(array.data(), error.what());
@@ -476,7 +475,9 @@ struct dlpack_export {
   }
   ~dlpack_export() {
     if constexpr (requires { array.record_stream(*consumer); }) {
-      if (consumer && array.size() != 0) end_dlpack_use(array, *consumer);
+      // The uses of the default stream need no record: it names no device.
+      bool const is_recorded = !consumer || consumer->device_ordinal() < 0;
+      if (!is_recorded && array.size() != 0) end_dlpack_use(array, *consumer);
     }
   }
   dlpack_export(dlpack_export const&) = delete;
