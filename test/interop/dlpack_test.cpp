@@ -339,7 +339,6 @@ void expect_reuse_after_foreign_consumer(F make_tensor) {
 }
 
 TEST(ToDlpack, MemoryIsReusedAfterTheWorkOfAForeignConsumer) {
-  if (!roc::test::gate::holds()) GTEST_SKIP() << "no gate holds work back";
   expect_reuse_after_foreign_consumer([](auto array, roc::stream_ref consumer) {
     return roc::to_dlpack(std::move(array), consumer);
   });
@@ -363,7 +362,6 @@ TEST(ToDlpack, MemoryIsFreedAlthoughTheConsumersStreamHasEnded) {
 }
 
 TEST(ToDlpack, OrdersConsumerAfterThePerThreadStreamOfAnotherThread) {
-  if (!roc::test::gate::holds()) GTEST_SKIP() << "no gate holds work back";
   roc::stream const consuming(roc::non_blocking);
   auto seen = roc::pinned_array<int>(1000);
   roc::hip_memory_resource direct;  // its memory has not been used before

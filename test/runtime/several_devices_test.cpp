@@ -285,7 +285,6 @@ struct named_call {
 
 // Calls without a stream come after pending uses of their host memory on any device.
 TEST(SeveralDevices, CallWithoutStreamOverwritesHostMemoryAfterItWasRead) {
-  if (!roc::test::gate::holds()) GTEST_SKIP() << "no gate holds work back";
   auto pinned = roc::pinned_array<int>(1000);
   std::vector<int> const ones(1000, 1);
   auto const other = roc::to_device(ones);
@@ -320,7 +319,6 @@ TEST(SeveralDevices, CallWithoutStreamOverwritesHostMemoryAfterItWasRead) {
 }
 
 TEST(SeveralDevices, CallWithoutStreamReadsHostMemoryAfterItWasWritten) {
-  if (!roc::test::gate::holds()) GTEST_SKIP() << "no gate holds work back";
   auto pinned = roc::pinned_array<int>(1000);
   std::vector<int> pageable(1000);
   std::vector<int> result(1000);
@@ -383,7 +381,6 @@ TEST(SeveralDevices, CallWithoutStreamReadsHostMemoryAfterItWasWritten) {
 
 // Memory of the program that the CPU and devices may access at the same address.
 TEST(SeveralDevices, BatchWithoutStreamReadsUntrackedMemoryAfterItWasWritten) {
-  if (!roc::test::gate::holds()) GTEST_SKIP() << "no gate holds work back";
   int* managed = nullptr;
   ROCARRAY_HIP(hipMallocManaged, reinterpret_cast<void**>(&managed), 1000 * sizeof(int),
                hipMemAttachGlobal);
