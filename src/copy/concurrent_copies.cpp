@@ -132,7 +132,9 @@ void concurrent_copies::enqueue_device_copies() {
       work.push_back({item->executor, item->executor.device});
       work.push_back({item->executor, item->planned.source_device});
       work.push_back({item->executor, item->planned.destination_device});
-      // On any device, also one that has no part of the work.
+      // On any device, also one that has no part of the work. Uses on the only device are ordered
+      // by the dependencies.
+      if (runtime::has_one_device()) continue;
       wait_for_host_uses({&item->planned.host_ranges[0], 1}, {&item->planned.host_ranges[1], 1});
     }
     order_after_earlier_work(work);

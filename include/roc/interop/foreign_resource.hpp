@@ -104,7 +104,7 @@ class foreign_resource final : public memory_resource {
   ///
   /// @param upstream the resource of the other library, of this device
   /// @param device ordinal of the device; -1: the current one
-  /// @throws roc::error if the device does not exist; also for a std::pmr resource if there is none
+  /// @throws roc::error if the device does not exist. A std::pmr resource needs a device too.
   explicit foreign_resource(R&& upstream, int device = -1,
                             detail::caller at = std::source_location::current())
       : foreign_resource(std::forward<R>(upstream),

@@ -67,8 +67,8 @@ class device_use {
     std::vector<allocation_record*> more_pending;
   };
 
-  // Returns true if work on `stream` needs no call of allocation_record::begin_use for the
-  // allocation that contains `address`, or if there is none. Throws what the constructor throws.
+  // Returns true if no allocation contains `address`, or if work on `stream` needs no call of
+  // allocation_record::begin_use for it. Throws what the constructor throws.
   static bool is_use_recorded(void const* address, stream_ref const& stream, int device);
   // Begins the uses of allocations, and throws what the constructor throws.
   void begin(stream_ref stream, int device, void const* first, void const* second,
